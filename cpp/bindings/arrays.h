@@ -1,0 +1,61 @@
+// Arrays across the border: borrowed as spans on the way in, moved out of vectors on the way back.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "csr.h"
+
+namespace genus::bindings {
+
+namespace nb = nanobind;
+
+// A one-dimensional contiguous NumPy array that the caller keeps alive. Never converted: Python does that once.
+template <class T>
+using In = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+using Out = nb::ndarray<T, nb::numpy, nb::ndim<1>>;
+
+template <class T>
+using Out2 = nb::ndarray<T, nb::numpy, nb::ndim<2>>;
+
+template <class T>
+std::span<const T> view(const In<T>& array) {
+  return {array.data(), array.size()};
+}
+
+// Hands a vector's memory to NumPy without copying it.
+template <class T>
+Out<T> give(std::vector<T>&& values) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Out<T>(owned->data(), {owned->size()}, owner);
+}
+
+template <class T>
+Out2<T> give(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Out2<T>(owned->data(), {rows, columns}, owner);
+}
+
+// Checks the shape of sparse rows, which is cheap; kernels themselves guard against wild column indices.
+template <class Value>
+Csr<Value> csr(const In<std::int64_t>& indptr, const In<std::int32_t>& indices, const In<Value>& values) {
+  const Csr<Value> rows{view(indptr), view(indices), view(values)};
+  if (rows.indptr.empty() || rows.indptr.front() != 0 || rows.indptr.back() != rows.entries() ||
+      values.size() != indices.size())
+    throw std::invalid_argument("sparse rows: indptr, indices and values do not belong together");
+  for (std::size_t d = 1; d < rows.indptr.size(); ++d)
+    if (rows.indptr[d] < rows.indptr[d - 1]) throw std::invalid_argument("sparse rows: indptr must not fall");
+  return rows;
+}
+
+}  // namespace genus::bindings

@@ -1,0 +1,13 @@
+// The extension module: each part of the core registers its own functions.
+#include <nanobind/nanobind.h>
+
+namespace genus::bindings {
+void add_text(nanobind::module_& m);
+void add_multinomial(nanobind::module_& m);
+}  // namespace genus::bindings
+
+NB_MODULE(_core, m) {
+  m.doc() = "Native kernels of genus. Private: the public interface is the Python package.";
+  genus::bindings::add_text(m);
+  genus::bindings::add_multinomial(m);
+}

@@ -1,0 +1,52 @@
+// A small fork-safe parallel for: threads live for one call, so a forked child never waits for a lost pool.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace genus {
+
+// Calls task(i) once for every i in [0, n), on at most n_threads threads, in no particular order.
+// The first exception thrown stops the handing out of further work and is rethrown to the caller.
+// Results are equal for every thread count as long as task(i) writes only what belongs to i.
+template <class Task>
+void parallel_for(std::int64_t n, int n_threads, Task&& task) {
+  const auto workers = static_cast<int>(std::min<std::int64_t>(n, std::max(n_threads, 1)));
+  if (workers <= 1) {
+    for (std::int64_t i = 0; i < n; ++i) task(i);
+    return;
+  }
+  std::atomic<std::int64_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failure_lock;
+  auto work = [&] {
+    try {
+      for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;) task(i);
+    } catch (...) {
+      next.store(n, std::memory_order_relaxed);
+      const std::lock_guard lock(failure_lock);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(static_cast<std::size_t>(workers) - 1);
+    for (int t = 1; t < workers; ++t) threads.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+// As parallel_for, over ranges [begin, end) of `grain` consecutive items: task(begin, end).
+template <class Task>
+void parallel_ranges(std::int64_t n, std::int64_t grain, int n_threads, Task&& task) {
+  parallel_for((n + grain - 1) / grain, n_threads,
+               [&](std::int64_t i) { task(i * grain, std::min(n, (i + 1) * grain)); });
+}
+
+}  // namespace genus

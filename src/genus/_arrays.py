@@ -1,0 +1,77 @@
+"""Plain arrays that travel between the parts of genus without validation or copying."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int64 = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+Float64 = NDArray[np.float64]
+AnyFloat = NDArray[np.float64] | NDArray[np.float32]
+
+
+class SparseRows(NamedTuple):
+    """Documents as compressed sparse rows: what kernels take, free of scipy's overhead.
+
+    Row ``d`` holds ``indices[k], data[k]`` for ``k`` from ``indptr[d]`` to ``indptr[d + 1]``.
+    """
+
+    indptr: Int64
+    indices: Int32
+    data: AnyFloat
+    n_columns: int
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+
+class Strings(NamedTuple):
+    """Many strings as one UTF-8 byte array and ``n + 1`` offsets into it: maps from a file without parsing."""
+
+    blob: NDArray[np.uint8]
+    offsets: Int64
+
+    @classmethod
+    def pack(cls, strings: Iterable[str]) -> Strings:
+        encoded = [s.encode("utf-8", "surrogatepass") for s in strings]
+        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+        np.cumsum([len(s) for s in encoded], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def unpack(self) -> list[str]:
+        raw = self.blob.tobytes()
+        bounds: Sequence[int] = self.offsets.tolist()
+        return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in zip(bounds, bounds[1:], strict=False)]
+
+    def at(self, i: int) -> str:
+        return self.blob[self.offsets[i] : self.offsets[i + 1]].tobytes().decode("utf-8", "surrogatepass")
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """The number of threads that ``n_jobs`` asks for: None and -1 mean every core this process may use."""
+    if n_jobs is None:
+        return available_cores()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or a non-zero integer, got {n_jobs!r}.")
+    return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
+
+
+def available_cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every platform
+        return os.cpu_count() or 1
+
+
+def describe(value: Any) -> str:
+    """A short name of what came, for error messages."""
+    return type(value).__name__

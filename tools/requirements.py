@@ -1,0 +1,11 @@
+"""Print the project's dependencies and those of the extras named, for pip: what an editable install needs first."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+needed = list(project["dependencies"])
+for extra in sys.argv[1:]:
+    needed += project["optional-dependencies"][extra]
+print(*(requirement.replace(" ", "") for requirement in needed))
