@@ -1,7 +1,189 @@
+// Text to counts, for Python.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <string>
+#include <tuple>
+
 #include "arrays.h"
+#include "counter.h"
+#include "texts.h"
 
 namespace genus::bindings {
+namespace {
 
-void add_text(nb::module_&) {}
+using namespace nb::literals;
+
+struct TextOptions {
+  TokenizerOptions tokenizer;
+  NGramRange words;
+};
+
+TextOptions make_options(const std::string& analyzer, const std::string& accents, bool lowercase,
+                         bool split_unspaced, std::uint32_t min_length, std::uint32_t min_n, std::uint32_t max_n) {
+  using Analyzer = TokenizerOptions::Analyzer;
+  using Accents = TokenizerOptions::Accents;
+  TextOptions options;
+  TokenizerOptions& t = options.tokenizer;
+  t.analyzer = analyzer == "word"       ? Analyzer::word
+               : analyzer == "nonspace" ? Analyzer::nonspace
+               : analyzer == "char"     ? Analyzer::chars
+                                        : Analyzer::chars_in_words;
+  t.accents = accents == "unicode" ? Accents::strip : accents == "ascii" ? Accents::ascii : Accents::keep;
+  t.lowercase = lowercase;
+  t.split_unspaced = split_unspaced;
+  t.min_length = min_length;
+  if (t.analyzer == Analyzer::word || t.analyzer == Analyzer::nonspace) {
+    options.words = {min_n, max_n};
+  } else {
+    t.min_n = min_n;
+    t.max_n = max_n;
+  }
+  return options;
+}
+
+using Blob = In<std::uint8_t>;
+using Offsets = In<std::int64_t>;
+using Slots = In<std::uint64_t>;
+
+StringsView strings(const Blob& blob, const Offsets& offsets) { return {view(blob), view(offsets)}; }
+
+Vocabulary vocabulary(const Blob& blob, const Offsets& offsets, const Slots& slots) {
+  const std::size_t n = slots.size();
+  if (n != 0 && !std::has_single_bit(n)) throw std::invalid_argument("vocabulary: slots must be a power of two");
+  return {strings(blob, offsets), view(slots)};
+}
+
+SequenceSource sequences(const In<std::int64_t>& indptr, const In<std::int32_t>& numbers, const Blob& blob,
+                         const Offsets& offsets) {
+  csr(indptr, numbers, numbers);  // checks the shape
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    if (offsets.data()[i] < (i ? offsets.data()[i - 1] : 0) ||
+        offsets.data()[i] > static_cast<std::int64_t>(blob.size()))
+      throw std::invalid_argument("strings: offsets must rise within the bytes");
+  return {view(indptr), view(numbers), strings(blob, offsets)};
+}
+
+auto give_strings(OwnedStrings&& s) { return std::make_tuple(give(std::move(s.blob)), give(std::move(s.offsets))); }
+
+template <class Value>
+nb::tuple give_rows(CountedRows<Value>&& rows) {
+  return nb::make_tuple(give(std::move(rows.indptr)), give(std::move(rows.indices)), give(std::move(rows.values)),
+                        give(std::move(rows.unknown)));
+}
+
+// Runs work without the GIL: everything borrowed above stays alive in the caller's frame.
+template <class Work>
+auto without_gil(Work&& work) {
+  nb::gil_scoped_release release;
+  return work();
+}
+
+nb::tuple known_rows(const TokenSource& source, const Vocabulary& words, NGramRange range, std::uint32_t n_hash,
+                     bool binary, bool single, int n_threads) {
+  if (single)
+    return give_rows(without_gil([&] { return count_known<float>(source, words, range, n_hash, binary, n_threads); }));
+  return give_rows(without_gil([&] { return count_known<double>(source, words, range, n_hash, binary, n_threads); }));
+}
+
+}  // namespace
+
+void add_text(nb::module_& m) {
+  nb::class_<TextOptions>(m, "TextOptions", "How texts are cut into tokens and n-grams.")
+      .def(nb::new_(&make_options), "analyzer"_a, "accents"_a, "lowercase"_a, "split_unspaced"_a, "min_length"_a,
+           "min_n"_a, "max_n"_a);
+
+  nb::class_<CountedCorpus>(m, "CountedCorpus", "Documents whose words are counted, before columns are chosen.")
+      .def_prop_ro("n_features", &CountedCorpus::n_features)
+      .def("document_frequency", [](const CountedCorpus& c) { return give(c.document_frequency()); })
+      .def("term_frequency", [](const CountedCorpus& c) { return give(c.term_frequency()); })
+      .def("words", [](const CountedCorpus& c, const In<std::uint8_t>& keep) { return give_strings(c.words(view(keep))); },
+           "keep"_a)
+      .def(
+          "rows",
+          [](const CountedCorpus& c, const In<std::uint8_t>& keep, bool binary, bool single, int n_threads) {
+            if (single)
+              return give_rows(without_gil([&] { return c.rows<float>(view(keep), binary, n_threads); }));
+            return give_rows(without_gil([&] { return c.rows<double>(view(keep), binary, n_threads); }));
+          },
+          "keep"_a, "binary"_a, "single"_a, "n_threads"_a);
+
+  m.def(
+      "count_corpus",
+      [](nb::object source, const TextOptions& options, const Blob& stop_blob, const Offsets& stop_offsets,
+         const Slots& stop_slots, int n_threads) {
+        const Texts texts(source);
+        const TextSource tokens(texts.views(), options.tokenizer, vocabulary(stop_blob, stop_offsets, stop_slots));
+        return without_gil([&] { return CountedCorpus(tokens, options.words, n_threads); });
+      },
+      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_slots"_a, "n_threads"_a);
+
+  m.def(
+      "count_corpus_sequences",
+      [](const In<std::int64_t>& indptr, const In<std::int32_t>& numbers, const Blob& blob, const Offsets& offsets,
+         std::uint32_t min_n, std::uint32_t max_n, int n_threads) {
+        const SequenceSource tokens = sequences(indptr, numbers, blob, offsets);
+        return without_gil([&] { return CountedCorpus(tokens, {min_n, max_n}, n_threads); });
+      },
+      "indptr"_a, "numbers"_a, "blob"_a, "offsets"_a, "min_n"_a, "max_n"_a, "n_threads"_a);
+
+  m.def(
+      "count_known",
+      [](nb::object source, const TextOptions& options, const Blob& stop_blob, const Offsets& stop_offsets,
+         const Slots& stop_slots, const Blob& blob, const Offsets& offsets, const Slots& slots, std::uint32_t n_hash,
+         bool binary, bool single, int n_threads) {
+        const Texts texts(source);
+        const TextSource tokens(texts.views(), options.tokenizer, vocabulary(stop_blob, stop_offsets, stop_slots));
+        return known_rows(tokens, vocabulary(blob, offsets, slots), options.words, n_hash, binary, single, n_threads);
+      },
+      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_slots"_a, "blob"_a, "offsets"_a, "slots"_a,
+      "n_hash"_a, "binary"_a, "single"_a, "n_threads"_a);
+
+  m.def(
+      "count_known_sequences",
+      [](const In<std::int64_t>& indptr, const In<std::int32_t>& numbers, const Blob& word_blob,
+         const Offsets& word_offsets, std::uint32_t min_n, std::uint32_t max_n, const Blob& blob,
+         const Offsets& offsets, const Slots& slots, std::uint32_t n_hash, bool binary, bool single, int n_threads) {
+        const SequenceSource tokens = sequences(indptr, numbers, word_blob, word_offsets);
+        return known_rows(tokens, vocabulary(blob, offsets, slots), {min_n, max_n}, n_hash, binary, single, n_threads);
+      },
+      "indptr"_a, "numbers"_a, "word_blob"_a, "word_offsets"_a, "min_n"_a, "max_n"_a, "blob"_a, "offsets"_a,
+      "slots"_a, "n_hash"_a, "binary"_a, "single"_a, "n_threads"_a);
+
+  m.def(
+      "number_tokens",
+      [](nb::object source, const TextOptions& options, const Blob& stop_blob, const Offsets& stop_offsets,
+         const Slots& stop_slots, int n_threads) {
+        const Texts texts(source);
+        const TextSource tokens(texts.views(), options.tokenizer, vocabulary(stop_blob, stop_offsets, stop_slots));
+        Sequences s = without_gil([&] { return number_tokens(tokens, n_threads); });
+        return nb::make_tuple(give(std::move(s.indptr)), give(std::move(s.numbers)), give(std::move(s.words.blob)),
+                              give(std::move(s.words.offsets)));
+      },
+      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_slots"_a, "n_threads"_a);
+
+  m.def(
+      "find_words",
+      [](const Blob& feature_blob, const Offsets& feature_offsets, bool n_grams, const Blob& blob,
+         const Offsets& offsets, const Slots& slots, std::uint32_t n_hash) {
+        return give(find_words(strings(feature_blob, feature_offsets), n_grams, vocabulary(blob, offsets, slots), n_hash));
+      },
+      "feature_blob"_a, "feature_offsets"_a, "n_grams"_a, "blob"_a, "offsets"_a, "slots"_a, "n_hash"_a);
+
+  m.def(
+      "make_slots",
+      [](const Blob& blob, const Offsets& offsets, bool n_grams) {
+        return give(without_gil([&] { return make_slots(strings(blob, offsets), n_grams); }));
+      },
+      "blob"_a, "offsets"_a, "n_grams"_a);
+
+  m.def(
+      "extend_slots",
+      [](nb::ndarray<std::uint64_t, nb::numpy, nb::ndim<1>, nb::c_contig> slots, const Blob& blob,
+         const Offsets& offsets, std::size_t first, bool n_grams) {
+        extend_slots({slots.data(), slots.size()}, strings(blob, offsets), first, n_grams);
+      },
+      "slots"_a, "blob"_a, "offsets"_a, "first"_a, "n_grams"_a);
+}
 
 }  // namespace genus::bindings

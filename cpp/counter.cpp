@@ -1,0 +1,395 @@
+#include "counter.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "parallel.h"
+
+namespace genus {
+namespace {
+
+constexpr std::size_t block_weight = 1 << 18;  // bytes of text in a block: many blocks per thread, few in all
+constexpr std::size_t lookahead = 8;           // tokens between prefetch and look-up
+
+// Ranges of consecutive documents of about equal work.
+std::vector<std::pair<std::int64_t, std::int64_t>> split(const TokenSource& source) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+  std::int64_t first = 0;
+  std::size_t weight = 0;
+  for (std::int64_t d = 0; d < source.size(); ++d) {
+    weight += source.weight(d) + 16;
+    if (weight >= block_weight) {
+      ranges.emplace_back(first, d + 1);
+      first = d + 1;
+      weight = 0;
+    }
+  }
+  if (first < source.size()) ranges.emplace_back(first, source.size());
+  return ranges;
+}
+
+class TextReader : public TokenSource::Reader {
+ public:
+  TextReader(std::span<const Text> texts, const TokenizerOptions& options, Vocabulary stop_words)
+      : texts_(texts), tokenizer_(options), stop_words_(stop_words) {}
+
+  void operator()(std::int64_t d, std::vector<Token>& tokens) override {
+    tokenizer_(texts_[static_cast<std::size_t>(d)], tokens);
+    if (stop_words_.size() > 0)
+      std::erase_if(tokens, [&](const Token& t) { return stop_words_.find(&t, 1, t.hash) != Vocabulary::unknown; });
+  }
+
+ private:
+  std::span<const Text> texts_;
+  Tokenizer tokenizer_;
+  Vocabulary stop_words_;
+};
+
+class SequenceReader : public TokenSource::Reader {
+ public:
+  SequenceReader(std::span<const std::int64_t> indptr, std::span<const std::int32_t> numbers,
+                 std::span<const Token> words)
+      : indptr_(indptr), numbers_(numbers), words_(words) {}
+
+  void operator()(std::int64_t d, std::vector<Token>& tokens) override {
+    tokens.clear();
+    const auto row = static_cast<std::size_t>(d);
+    for (auto k = indptr_[row]; k < indptr_[row + 1]; ++k)
+      tokens.push_back(words_[static_cast<std::size_t>(numbers_[static_cast<std::size_t>(k)])]);
+  }
+
+ private:
+  std::span<const std::int64_t> indptr_;
+  std::span<const std::int32_t> numbers_;
+  std::span<const Token> words_;
+};
+
+// Sorts the keys of one row. Short rows by insertion; longer ones by bytes, least significant first, skipping
+// those in which no two keys differ: about 6 ns per key, a third of std::sort here.
+template <class Key>
+void sort_row(std::vector<Key>& keys, std::vector<Key>& spare, int shift) {
+  if (keys.size() <= 24) {
+    for (std::size_t i = 1; i < keys.size(); ++i) {
+      const Key key = keys[i];
+      std::size_t k = i;
+      for (; k > 0 && keys[k - 1] > key; --k) keys[k] = keys[k - 1];
+      keys[k] = key;
+    }
+    return;
+  }
+  constexpr int digit_bits = 8;
+  Key all = 0;
+  for (const Key key : keys) all |= key;
+  spare.resize(keys.size());
+  for (int at = shift; at < static_cast<int>(8 * sizeof(Key)) && (all >> at) != 0; at += digit_bits) {
+    std::uint32_t begin[1 << digit_bits] = {};
+    for (const Key key : keys) ++begin[(key >> at) & 0xff];
+    std::uint32_t sum = 0;
+    for (std::uint32_t& b : begin) sum += std::exchange(b, sum);
+    for (const Key key : keys) spare[begin[(key >> at) & 0xff]++] = key;
+    keys.swap(spare);
+  }
+}
+
+// Calls found(node) for every n-gram of the document, through a lexicon that learns them.
+template <class Found>
+void learn_n_grams(const std::vector<Token>& tokens, NGramRange range, Lexicon& lexicon,
+                   std::vector<std::uint32_t>& words, Found&& found) {
+  const std::size_t n_tokens = tokens.size();
+  words.resize(n_tokens);
+  for (std::size_t i = 0; i < n_tokens; ++i) {
+    if (i + lookahead < n_tokens) lexicon.prefetch(tokens[i + lookahead]);
+    words[i] = lexicon.word(tokens[i]);
+    if (range.min == 1) found(words[i]);
+  }
+  if (range.max == 1) return;
+  for (std::size_t i = 0; i < n_tokens; ++i) {
+    std::uint32_t node = words[i];
+    for (std::size_t n = 2; n <= range.max && i + n <= n_tokens; ++n) {
+      node = lexicon.n_gram(node, words[i + n - 1]);
+      if (n >= range.min) found(node);
+    }
+  }
+}
+
+// Runs one reader per worker over all ranges: work(worker, reader, range number).
+template <class Work>
+void for_each_range(const TokenSource& source, std::size_t n_ranges, int n_threads, Work&& work) {
+  const auto workers = static_cast<std::int64_t>(
+      std::min<std::size_t>(std::max<std::size_t>(n_ranges, 1), static_cast<std::size_t>(std::max(n_threads, 1))));
+  std::atomic<std::size_t> next{0};
+  parallel_for(workers, static_cast<int>(workers), [&](std::int64_t worker) {
+    const auto reader = source.reader();
+    for (std::size_t r; (r = next.fetch_add(1, std::memory_order_relaxed)) < n_ranges;)
+      work(static_cast<std::uint32_t>(worker), *reader, r);
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<TokenSource::Reader> TextSource::reader() const {
+  return std::make_unique<TextReader>(texts_, options_, stop_words_);
+}
+
+SequenceSource::SequenceSource(std::span<const std::int64_t> indptr, std::span<const std::int32_t> numbers,
+                               StringsView words)
+    : indptr_(indptr), numbers_(numbers) {
+  bytes_.assign(words.blob.begin(), words.blob.end());
+  bytes_.insert(bytes_.end(), token_padding, '\0');
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const char* data = bytes_.data() + words.offsets[i];
+    tokens_.push_back({data, hash_token(data, word.size()), static_cast<std::uint32_t>(word.size())});
+  }
+  for (const std::int32_t number : numbers)
+    if (number < 0 || static_cast<std::size_t>(number) >= tokens_.size())
+      throw std::invalid_argument("sequences: a word number is out of range");
+}
+
+std::unique_ptr<TokenSource::Reader> SequenceSource::reader() const {
+  return std::make_unique<SequenceReader>(indptr_, numbers_, tokens_);
+}
+
+CountedCorpus::CountedCorpus(const TokenSource& source, NGramRange range, int n_threads)
+    : n_documents_(source.size()) {
+  if (n_documents_ >= 0xffffffff) throw std::length_error("more than 2^32 documents in one call");
+  const auto ranges = split(source);
+  blocks_.resize(ranges.size());
+  std::vector<Lexicon> lexicons(static_cast<std::size_t>(std::max(n_threads, 1)));
+  for_each_range(source, ranges.size(), n_threads, [&](std::uint32_t worker, TokenSource::Reader& read, std::size_t r) {
+    thread_local std::vector<Token> tokens;
+    thread_local std::vector<std::uint32_t> words;
+    Lexicon& lexicon = lexicons[worker];
+    Block& block = blocks_[r];
+    std::tie(block.first, block.last) = ranges[r];
+    block.worker = worker;
+    for (std::int64_t d = block.first; d < block.last; ++d) {
+      read(d, tokens);
+      const std::size_t row = block.cells.size();
+      const auto stamp = static_cast<std::uint32_t>(d + 1);
+      learn_n_grams(tokens, range, lexicon, words, [&](std::uint32_t number) {
+        Lexicon::Node& node = lexicon[number];
+        if (node.stamp == stamp) {
+          ++block.cells[row + node.position].count;
+        } else {
+          node.stamp = stamp;
+          node.position = static_cast<std::uint32_t>(block.cells.size() - row);
+          ++node.frequency;
+          block.cells.push_back({number, 1});
+        }
+      });
+      block.sizes.push_back(static_cast<std::uint32_t>(block.cells.size() - row));
+    }
+  });
+  lexicon_ = std::move(lexicons[0]);
+  number_of_.resize(lexicons.size());
+  for (std::size_t w = 1; w < lexicons.size(); ++w)
+    if (lexicons[w].size() > 0) {
+      number_of_[w] = lexicon_.absorb(lexicons[w]);
+      lexicons[w] = Lexicon();
+    }
+  order_ = lexicon_.sorted();
+  if (range.min > 1)  // prefixes that are too short to be features
+    std::erase_if(order_, [&](std::uint32_t node) { return lexicon_[node].frequency == 0; });
+}
+
+std::vector<std::int64_t> CountedCorpus::document_frequency() const {
+  std::vector<std::int64_t> result(order_.size());
+  std::transform(order_.begin(), order_.end(), result.begin(),
+                 [&](std::uint32_t node) { return static_cast<std::int64_t>(lexicon_[node].frequency); });
+  return result;
+}
+
+std::vector<std::int64_t> CountedCorpus::term_frequency() const {
+  std::vector<std::int64_t> by_node(lexicon_.size(), 0);
+  for (const Block& block : blocks_) {
+    const auto& number = number_of_[block.worker];
+    for (const Cell& cell : block.cells) by_node[number.empty() ? cell.node : number[cell.node]] += cell.count;
+  }
+  std::vector<std::int64_t> result(order_.size());
+  std::transform(order_.begin(), order_.end(), result.begin(), [&](std::uint32_t node) { return by_node[node]; });
+  return result;
+}
+
+// The column of each node, -1 where it is not kept.
+std::vector<std::int32_t> CountedCorpus::columns(std::span<const std::uint8_t> keep) const {
+  if (!keep.empty() && keep.size() != order_.size()) throw std::invalid_argument("keep: one mark per feature");
+  std::vector<std::int32_t> column(lexicon_.size(), -1);
+  std::int32_t next = 0;
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    if (keep.empty() || keep[i]) column[order_[i]] = next++;
+  return column;
+}
+
+template <class Value>
+CountedRows<Value> CountedCorpus::rows(std::span<const std::uint8_t> keep, bool binary, int n_threads) const {
+  const auto by_node = columns(keep);
+  std::vector<std::vector<std::int32_t>> column(number_of_.size());  // per worker, by its local node
+  for (std::size_t w = 0; w < number_of_.size(); ++w)
+    for (const std::uint32_t node : number_of_[w]) column[w].push_back(by_node[node]);
+  const auto column_of = [&](const Block& block) -> const std::vector<std::int32_t>& {
+    return column[block.worker].empty() ? by_node : column[block.worker];
+  };
+
+  CountedRows<Value> result;
+  result.indptr.assign(static_cast<std::size_t>(n_documents_) + 1, 0);
+  const auto n_blocks = static_cast<std::int64_t>(blocks_.size());
+  parallel_for(n_blocks, n_threads, [&](std::int64_t b) {
+    const Block& block = blocks_[static_cast<std::size_t>(b)];
+    const auto& number = column_of(block);
+    const Cell* cell = block.cells.data();
+    for (std::size_t i = 0; i < block.sizes.size(); ++i) {
+      std::int64_t kept = block.sizes[i];
+      if (!keep.empty())
+        kept = std::count_if(cell, cell + block.sizes[i], [&](const Cell& c) { return number[c.node] >= 0; });
+      cell += block.sizes[i];
+      result.indptr[static_cast<std::size_t>(block.first) + i + 1] = kept;
+    }
+  });
+  std::partial_sum(result.indptr.begin(), result.indptr.end(), result.indptr.begin());
+  const auto n_entries = static_cast<std::size_t>(result.indptr.back());
+  result.indices.resize(n_entries);
+  result.values.resize(n_entries);
+  parallel_for(n_blocks, n_threads, [&](std::int64_t b) {
+    thread_local std::vector<std::uint64_t> keys, spare;
+    const Block& block = blocks_[static_cast<std::size_t>(b)];
+    const auto& number = column_of(block);
+    const Cell* cell = block.cells.data();
+    auto out = static_cast<std::size_t>(result.indptr[static_cast<std::size_t>(block.first)]);
+    for (const std::uint32_t size : block.sizes) {
+      keys.clear();
+      for (const Cell* end = cell + size; cell != end; ++cell)
+        if (const std::int32_t c = number[cell->node]; c >= 0)
+          keys.push_back(static_cast<std::uint64_t>(c) << 32 | cell->count);
+      sort_row(keys, spare, 32);
+      for (const std::uint64_t key : keys) {
+        result.indices[out] = static_cast<std::int32_t>(key >> 32);
+        result.values[out++] = binary ? Value{1} : static_cast<Value>(static_cast<std::uint32_t>(key));
+      }
+    }
+  });
+  return result;
+}
+
+OwnedStrings CountedCorpus::words(std::span<const std::uint8_t> keep) const {
+  OwnedStrings result;
+  std::string text;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    if (!keep.empty() && !keep[i]) continue;
+    text.clear();
+    lexicon_.append_text(order_[i], text);
+    result.append(text);
+  }
+  return result;
+}
+
+template <class Value>
+CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& vocabulary, NGramRange range,
+                               std::uint32_t n_hash, bool binary, int n_threads) {
+  struct Part {
+    std::vector<std::int32_t> indices;
+    std::vector<Value> values;
+  };
+  const auto ranges = split(source);
+  const auto n_documents = static_cast<std::size_t>(source.size());
+  std::vector<Part> parts(ranges.size());
+  CountedRows<Value> result;
+  result.indptr.assign(n_documents + 1, 0);
+  result.unknown.assign(n_documents, 0);
+  const auto column_of = [&](const Token* tokens, std::size_t n, std::uint64_t hash) {
+    if (n_hash > 0) return hashed_column(hash, n_hash);
+    return vocabulary.find(tokens, n, hash);
+  };
+  for_each_range(source, ranges.size(), n_threads, [&](std::uint32_t, TokenSource::Reader& read, std::size_t r) {
+    thread_local std::vector<Token> tokens;
+    thread_local std::vector<std::uint32_t> keys, spare;
+    Part& part = parts[r];
+    for (std::int64_t d = ranges[r].first; d < ranges[r].second; ++d) {
+      read(d, tokens);
+      keys.clear();
+      const auto row = static_cast<std::size_t>(d);
+      for (std::size_t i = 0; i < tokens.size(); ++i) {
+        if (i + lookahead < tokens.size()) vocabulary.prefetch(tokens[i + lookahead].hash);
+        std::uint64_t hash = tokens[i].hash;
+        for (std::size_t n = 1; n <= range.max && i + n <= tokens.size(); ++n) {
+          if (n > 1) hash = hash_join(hash, tokens[i + n - 1].hash);
+          if (n < range.min) continue;
+          const std::int32_t column = column_of(&tokens[i], n, hash);
+          if (column >= 0) {
+            keys.push_back(static_cast<std::uint32_t>(column));
+          } else if (n == range.min) {
+            ++result.unknown[row];
+          }
+        }
+      }
+      sort_row(keys, spare, 0);
+      const std::size_t begin = part.indices.size();
+      for (std::size_t i = 0; i < keys.size();) {
+        std::size_t end = i + 1;
+        while (end < keys.size() && keys[end] == keys[i]) ++end;
+        part.indices.push_back(static_cast<std::int32_t>(keys[i]));
+        part.values.push_back(binary ? Value{1} : static_cast<Value>(end - i));
+        i = end;
+      }
+      result.indptr[row + 1] = static_cast<std::int64_t>(part.indices.size() - begin);
+    }
+  });
+  if (parts.size() == 1) {  // one block, as for a single document: nothing to join
+    result.indices = std::move(parts[0].indices);
+    result.values = std::move(parts[0].values);
+    std::partial_sum(result.indptr.begin(), result.indptr.end(), result.indptr.begin());
+    return result;
+  }
+  std::partial_sum(result.indptr.begin(), result.indptr.end(), result.indptr.begin());
+  const auto n_entries = static_cast<std::size_t>(result.indptr.back());
+  result.indices.resize(n_entries);
+  result.values.resize(n_entries);
+  parallel_for(static_cast<std::int64_t>(parts.size()), n_threads, [&](std::int64_t r) {
+    Part part = std::move(parts[static_cast<std::size_t>(r)]);
+    const auto at = result.indptr[static_cast<std::size_t>(ranges[static_cast<std::size_t>(r)].first)];
+    std::copy(part.indices.begin(), part.indices.end(), result.indices.begin() + at);
+    std::copy(part.values.begin(), part.values.end(), result.values.begin() + at);
+  });
+  return result;
+}
+
+Sequences number_tokens(const TokenSource& source, int n_threads) {
+  const auto ranges = split(source);
+  std::vector<std::vector<std::int32_t>> parts(ranges.size());
+  std::vector<std::uint32_t> worker_of(ranges.size());
+  std::vector<Lexicon> lexicons(static_cast<std::size_t>(std::max(n_threads, 1)));
+  Sequences result;
+  result.indptr.assign(static_cast<std::size_t>(source.size()) + 1, 0);
+  for_each_range(source, ranges.size(), n_threads, [&](std::uint32_t worker, TokenSource::Reader& read, std::size_t r) {
+    thread_local std::vector<Token> tokens;
+    worker_of[r] = worker;
+    for (std::int64_t d = ranges[r].first; d < ranges[r].second; ++d) {
+      read(d, tokens);
+      for (const Token& token : tokens) parts[r].push_back(static_cast<std::int32_t>(lexicons[worker].word(token)));
+      result.indptr[static_cast<std::size_t>(d) + 1] = static_cast<std::int64_t>(tokens.size());
+    }
+  });
+  std::partial_sum(result.indptr.begin(), result.indptr.end(), result.indptr.begin());
+  std::vector<std::vector<std::uint32_t>> number_of(lexicons.size());
+  for (std::size_t w = 1; w < lexicons.size(); ++w) number_of[w] = lexicons[0].absorb(lexicons[w]);
+  result.numbers.reserve(static_cast<std::size_t>(result.indptr.back()));
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    const auto& number = number_of[worker_of[r]];
+    for (const std::int32_t n : parts[r])
+      result.numbers.push_back(number.empty() ? n : static_cast<std::int32_t>(number[static_cast<std::size_t>(n)]));
+  }
+  for (std::uint32_t node = 0; node < lexicons[0].size(); ++node)
+    result.words.append(lexicons[0].spelling(lexicons[0][node]));
+  return result;
+}
+
+template CountedRows<float> CountedCorpus::rows(std::span<const std::uint8_t>, bool, int) const;
+template CountedRows<double> CountedCorpus::rows(std::span<const std::uint8_t>, bool, int) const;
+template CountedRows<float> count_known(const TokenSource&, const Vocabulary&, NGramRange, std::uint32_t, bool, int);
+template CountedRows<double> count_known(const TokenSource&, const Vocabulary&, NGramRange, std::uint32_t, bool, int);
+
+}  // namespace genus

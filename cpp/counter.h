@@ -1,0 +1,128 @@
+// Documents to sparse rows of counts, in threads.
+//
+// Learning a vocabulary: blocks of documents are handed to threads, each with its own lexicon; a block keeps its
+// rows as (node, count) pairs until the lexicons are merged, sorted and numbered. Peak memory is 8 bytes per
+// entry of the result plus the result itself. Applying one: look up, sort, count; nothing is shared.
+//
+// Per token: hash (about 3 ns), one or two cache lines of look-up, one of counting.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tokenizer.h"
+#include "vocabulary.h"
+
+namespace genus {
+
+struct NGramRange {
+  std::uint32_t min = 1, max = 1;  // words in an n-gram
+};
+
+// Where the tokens of document d come from: a text to be cut, or words already numbered.
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+  virtual std::int64_t size() const = 0;
+  virtual std::size_t weight(std::int64_t d) const = 0;  // about how much work d is
+
+  // A reader belongs to one thread. Tokens are valid until its next call.
+  class Reader {
+   public:
+    virtual ~Reader() = default;
+    virtual void operator()(std::int64_t d, std::vector<Token>& tokens) = 0;
+  };
+  virtual std::unique_ptr<Reader> reader() const = 0;
+};
+
+// Texts cut by the tokenizer, without stop words.
+class TextSource : public TokenSource {
+ public:
+  TextSource(std::span<const Text> texts, const TokenizerOptions& options, Vocabulary stop_words)
+      : texts_(texts), options_(options), stop_words_(stop_words) {}
+  std::int64_t size() const override { return static_cast<std::int64_t>(texts_.size()); }
+  std::size_t weight(std::int64_t d) const override { return texts_[static_cast<std::size_t>(d)].length; }
+  std::unique_ptr<Reader> reader() const override;
+
+ private:
+  std::span<const Text> texts_;
+  TokenizerOptions options_;
+  Vocabulary stop_words_;
+};
+
+// Documents as sequences of word numbers: after stemming, or after a tokenizer written in Python.
+class SequenceSource : public TokenSource {
+ public:
+  SequenceSource(std::span<const std::int64_t> indptr, std::span<const std::int32_t> numbers, StringsView words);
+  std::int64_t size() const override { return static_cast<std::int64_t>(indptr_.size()) - 1; }
+  std::size_t weight(std::int64_t d) const override {
+    return static_cast<std::size_t>(indptr_[static_cast<std::size_t>(d) + 1] - indptr_[static_cast<std::size_t>(d)]);
+  }
+  std::unique_ptr<Reader> reader() const override;
+
+ private:
+  std::span<const std::int64_t> indptr_;
+  std::span<const std::int32_t> numbers_;
+  std::vector<char> bytes_;    // the words, padded
+  std::vector<Token> tokens_;  // one per word
+};
+
+template <class Value>
+struct CountedRows {
+  std::vector<std::int64_t> indptr;
+  std::vector<std::int32_t> indices;
+  std::vector<Value> values;
+  std::vector<std::int32_t> unknown;  // tokens per row that have no column; only when a vocabulary was given
+};
+
+// A corpus whose words are counted but not yet cut down to the columns that are kept.
+class CountedCorpus {
+ public:
+  CountedCorpus(const TokenSource& source, NGramRange range, int n_threads);
+
+  // In the order of the columns. Term frequency takes one more pass.
+  std::size_t n_features() const { return order_.size(); }
+  std::vector<std::int64_t> document_frequency() const;
+  std::vector<std::int64_t> term_frequency() const;
+
+  // The rows over the columns marked in `keep` (all if it is empty), renumbered, and their words.
+  template <class Value>
+  CountedRows<Value> rows(std::span<const std::uint8_t> keep, bool binary, int n_threads) const;
+  OwnedStrings words(std::span<const std::uint8_t> keep) const;
+
+ private:
+  struct Cell {
+    std::uint32_t node, count;
+  };
+  struct Block {  // consecutive documents
+    std::int64_t first = 0, last = 0;
+    std::uint32_t worker = 0;
+    std::vector<std::uint32_t> sizes;
+    std::vector<Cell> cells;
+  };
+
+  std::vector<std::int32_t> columns(std::span<const std::uint8_t> keep) const;
+
+  std::int64_t n_documents_ = 0;
+  Lexicon lexicon_;
+  std::vector<Block> blocks_;
+  std::vector<std::vector<std::uint32_t>> number_of_;  // per worker: local node -> node; empty where equal
+  std::vector<std::uint32_t> order_;                   // nodes that are features, sorted
+};
+
+// Rows over a given vocabulary, or with n_hash > 0 over hashed columns (and no vocabulary).
+template <class Value>
+CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& vocabulary, NGramRange range,
+                               std::uint32_t n_hash, bool binary, int n_threads);
+
+// Every document as a sequence of numbers of distinct tokens, and those tokens.
+struct Sequences {
+  std::vector<std::int64_t> indptr;
+  std::vector<std::int32_t> numbers;
+  OwnedStrings words;
+};
+Sequences number_tokens(const TokenSource& source, int n_threads);
+
+}  // namespace genus

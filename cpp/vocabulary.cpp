@@ -1,0 +1,244 @@
+#include "vocabulary.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace genus {
+namespace {
+
+std::uint64_t slot_value(std::uint64_t hash, std::size_t number) { return (hash >> 32 << 32) | (number + 1); }
+
+// Strings from outside are not padded: hash a padded copy.
+class PaddedHash {
+ public:
+  std::uint64_t operator()(std::string_view s) {
+    copy_.assign(s);
+    copy_.append(token_padding, '\0');
+    return hash_token(copy_.data(), s.size());
+  }
+
+  std::uint64_t n_gram(std::string_view s) {
+    std::size_t end = std::min(s.find(' '), s.size());
+    std::uint64_t hash = (*this)(s.substr(0, end));
+    while (end < s.size()) {
+      s.remove_prefix(end + 1);
+      end = std::min(s.find(' '), s.size());
+      hash = hash_join(hash, (*this)(s.substr(0, end)));
+    }
+    return hash;
+  }
+
+ private:
+  std::string copy_;
+};
+
+std::uint64_t hash_pair(std::uint32_t prefix, std::uint32_t last) {
+  return hash_join(prefix * 0x9e3779b97f4a7c15ULL, last * 0xbf58476d1ce4e5b9ULL);
+}
+
+}  // namespace
+
+bool Vocabulary::spells(std::string_view word, const Token* tokens, std::size_t n) {
+  std::size_t total = n - 1;
+  for (std::size_t k = 0; k < n; ++k) total += tokens[k].length;
+  if (word.size() != total) return false;
+  const char* p = word.data();
+  for (std::size_t k = 0; k < n; ++k) {
+    if (k > 0 && *p++ != ' ') return false;
+    if (std::memcmp(p, tokens[k].data, tokens[k].length) != 0) return false;
+    p += tokens[k].length;
+  }
+  return true;
+}
+
+std::size_t slots_needed(std::size_t n_words) { return n_words == 0 ? 0 : std::bit_ceil(2 * n_words); }
+
+void extend_slots(std::span<std::uint64_t> slots, StringsView words, std::size_t first, bool n_grams) {
+  if (words.size() * 10 > slots.size() * 9) throw std::invalid_argument("vocabulary: too few slots");
+  const std::size_t mask = slots.size() - 1;
+  PaddedHash padded;
+  for (std::size_t number = first; number < words.size(); ++number) {
+    const std::uint64_t hash = n_grams ? padded.n_gram(words[number]) : padded(words[number]);
+    std::size_t i = hash & mask;
+    while (slots[i] != 0) i = (i + 1) & mask;
+    slots[i] = slot_value(hash, number);
+  }
+}
+
+std::vector<std::uint64_t> make_slots(StringsView words, bool n_grams) {
+  std::vector<std::uint64_t> slots(slots_needed(words.size()), 0);
+  if (!slots.empty()) extend_slots(slots, words, 0, n_grams);
+  return slots;
+}
+
+std::vector<std::int32_t> find_words(StringsView features, bool n_grams, const Vocabulary& vocabulary,
+                                     std::uint32_t n_hash) {
+  std::vector<std::int32_t> columns(features.size());
+  PaddedHash padded;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string_view text = features[i];
+    const std::uint64_t hash = n_grams ? padded.n_gram(text) : padded(text);
+    const Token whole{text.data(), hash, static_cast<std::uint32_t>(text.size())};
+    columns[i] = n_hash > 0 ? hashed_column(hash, n_hash) : vocabulary.find(&whole, 1, hash);
+  }
+  return columns;
+}
+
+Lexicon::Lexicon() : slots_(1 << 12, 0) {}
+
+std::uint32_t Lexicon::word(const Token& token) {
+  const Head head = head_of(token.data, token.length);
+  std::size_t i = token.hash & mask();
+  for (; slots_[i] != 0; i = (i + 1) & mask()) {
+    if (slots_[i] >> 32 != token.hash >> 32) continue;
+    const auto number = static_cast<std::uint32_t>(slots_[i]) - 1;
+    const Node& node = nodes_[number];
+    if (node.length != token.length) continue;
+    if (token.length <= 16 ? Head{node.low, node.high} == head
+                           : std::memcmp(arena_.data() + node.low, token.data, token.length) == 0)
+      return number;
+  }
+  Node node{.low = head.low, .high = head.high, .length = token.length};
+  if (token.length > 16) {
+    node.low = arena_.size();
+    node.high = token.hash;
+    arena_.insert(arena_.end(), token.data, token.data + token.length);
+  }
+  return add(node, token.hash, i);
+}
+
+std::uint32_t Lexicon::n_gram(std::uint32_t prefix, std::uint32_t last) {
+  const std::uint64_t key = static_cast<std::uint64_t>(prefix) << 32 | last;
+  const std::uint64_t h = hash_pair(prefix, last);
+  std::size_t i = h & mask();
+  for (; slots_[i] != 0; i = (i + 1) & mask()) {
+    if (slots_[i] >> 32 != h >> 32) continue;
+    const auto number = static_cast<std::uint32_t>(slots_[i]) - 1;
+    if (!is_word(nodes_[number]) && nodes_[number].low == key) return number;
+  }
+  return add(Node{.low = key, .length = none}, h, i);
+}
+
+std::uint32_t Lexicon::add(const Node& node, std::uint64_t hash, std::size_t slot) {
+  const auto number = nodes_.size();
+  if (number >= 0x7fffffff) throw std::length_error("more than 2^31 distinct words and n-grams");
+  slots_[slot] = slot_value(hash, number);
+  nodes_.push_back(node);
+  if (nodes_.size() * 2 > slots_.size()) grow();
+  return static_cast<std::uint32_t>(number);
+}
+
+std::string_view Lexicon::spelling(const Node& word) const {
+  if (word.length > 16) return {arena_.data() + word.low, word.length};
+  return {reinterpret_cast<const char*>(&word.low), word.length};
+}
+
+std::uint64_t Lexicon::hash(const Node& node) const {
+  if (!is_word(node)) return hash_pair(prefix(node), last(node));
+  if (node.length > 16) return node.high;
+  char padded[16 + token_padding] = {};
+  std::memcpy(padded, &node.low, 16);
+  return hash_token(padded, node.length);
+}
+
+void Lexicon::grow() {
+  slots_.assign(4 * slots_.size(), 0);
+  for (std::size_t number = 0; number < nodes_.size(); ++number) {
+    const std::uint64_t h = hash(nodes_[number]);
+    std::size_t i = h & mask();
+    while (slots_[i] != 0) i = (i + 1) & mask();
+    slots_[i] = slot_value(h, number);
+  }
+}
+
+std::vector<std::uint32_t> Lexicon::absorb(const Lexicon& other) {
+  std::vector<std::uint32_t> here(other.size());
+  std::string padded;
+  for (std::size_t number = 0; number < other.size(); ++number) {  // parents come before their children
+    const Node& node = other.nodes_[number];
+    if (is_word(node)) {
+      const std::string_view text = other.spelling(node);
+      padded.assign(text).append(token_padding, '\0');
+      here[number] = word({padded.data(), other.hash(node), node.length});
+    } else {
+      here[number] = n_gram(here[prefix(node)], here[last(node)]);
+    }
+    nodes_[here[number]].frequency += node.frequency;
+  }
+  return here;
+}
+
+std::vector<std::uint32_t> Lexicon::sorted() const {
+  // Words by their first 16 bytes as big-endian numbers, then by the rest.
+  struct Key {
+    std::uint64_t first, second;
+    std::uint32_t node;
+  };
+  std::vector<Key> words;
+  for (std::uint32_t number = 0; number < nodes_.size(); ++number) {
+    const Node& node = nodes_[number];
+    if (!is_word(node)) continue;
+    Head head{node.low, node.high};
+    if (node.length > 16) head = head_of(arena_.data() + node.low, 16);
+    words.push_back({__builtin_bswap64(head.low), __builtin_bswap64(head.high), number});
+  }
+  std::sort(words.begin(), words.end(), [this](const Key& a, const Key& b) {
+    if (a.first != b.first) return a.first < b.first;
+    if (a.second != b.second) return a.second < b.second;
+    return spelling(nodes_[a.node]) < spelling(nodes_[b.node]);
+  });
+  std::vector<std::uint32_t> order;
+  order.reserve(nodes_.size());
+  if (words.size() == nodes_.size()) {
+    for (const Key& key : words) order.push_back(key.node);
+    return order;
+  }
+
+  // N-grams follow their prefix, ordered by their last word: a space sorts before every character of a word,
+  // so the order of the joined texts is that of a walk through the trie. Children are chained per parent,
+  // last word in descending order, so that each list comes out ascending.
+  const std::size_t n = nodes_.size();
+  std::vector<std::uint32_t> first_with(n + 1, 0);  // counting sort of the n-grams by their last word
+  for (const Node& node : nodes_)
+    if (!is_word(node)) ++first_with[last(node) + 1];
+  for (std::size_t i = 0; i < n; ++i) first_with[i + 1] += first_with[i];
+  std::vector<std::uint32_t> by_last(first_with[n]);
+  for (std::uint32_t number = 0; number < n; ++number)
+    if (!is_word(nodes_[number])) by_last[first_with[last(nodes_[number])]++] = number;
+  // first_with[w] is now the end of w's list, which starts where the list of w - 1 ends.
+  std::vector<std::uint32_t> child(n, none), sibling(n, none);
+  for (auto key = words.rbegin(); key != words.rend(); ++key) {
+    const std::uint32_t begin = key->node == 0 ? 0 : first_with[key->node - 1];
+    for (std::uint32_t i = begin; i < first_with[key->node]; ++i) {
+      const std::uint32_t node = by_last[i], parent = prefix(nodes_[node]);
+      sibling[node] = child[parent];
+      child[parent] = node;
+    }
+  }
+  std::vector<std::uint32_t> path;
+  for (const Key& key : words) {
+    path.assign(1, key.node);
+    while (!path.empty()) {
+      const std::uint32_t node = path.back();
+      path.pop_back();
+      order.push_back(node);
+      if (sibling[node] != none) path.push_back(sibling[node]);
+      if (child[node] != none) path.push_back(child[node]);
+    }
+  }
+  return order;
+}
+
+void Lexicon::append_text(std::uint32_t node, std::string& out) const {
+  if (!is_word(nodes_[node])) {
+    append_text(prefix(nodes_[node]), out);
+    out.push_back(' ');
+    append_text(last(nodes_[node]), out);
+    return;
+  }
+  out.append(spelling(nodes_[node]));
+}
+
+}  // namespace genus
