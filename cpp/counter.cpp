@@ -13,7 +13,7 @@ namespace genus {
 namespace {
 
 constexpr std::size_t block_weight = 1 << 18;  // bytes of text in a block: many blocks per thread, few in all
-constexpr std::size_t lookahead = 8;           // tokens between prefetch and look-up
+constexpr std::size_t ahead = 8;               // look-ups between one prefetch and the next
 
 // Ranges of consecutive documents of about equal work.
 std::vector<std::pair<std::int64_t, std::int64_t>> split(const TokenSource& source) {
@@ -95,38 +95,67 @@ void sort_row(std::vector<Key>& keys, std::vector<Key>& spare, int shift) {
   }
 }
 
-// Calls found(node) for every n-gram of the document, through a lexicon that learns them.
+// What one thread keeps from document to document.
+struct Worker {
+  std::uint32_t id;
+  std::unique_ptr<TokenSource::Reader> read;
+  std::vector<Token> tokens;
+  std::vector<std::uint32_t> words, nodes;
+  std::vector<std::uint64_t> hashes;
+};
+
+// Calls work(worker, range number) for all ranges, with one worker per thread.
+template <class Work>
+void for_each_range(const TokenSource& source, std::size_t n_ranges, int n_threads, Work&& work) {
+  const auto n_workers = static_cast<std::int64_t>(std::min<std::size_t>(n_ranges, static_cast<std::size_t>(std::max(n_threads, 1))));
+  std::atomic<std::size_t> next{0};
+  parallel_for(n_workers, n_threads, [&](std::int64_t id) {
+    Worker worker{static_cast<std::uint32_t>(id), source.reader(), {}, {}, {}, {}};
+    for (std::size_t r; (r = next.fetch_add(1, std::memory_order_relaxed)) < n_ranges;) work(worker, r);
+  });
+}
+
+// Calls found(node) for every n-gram of the worker's tokens, through a lexicon that learns them.
 template <class Found>
-void learn_n_grams(const std::vector<Token>& tokens, NGramRange range, Lexicon& lexicon,
-                   std::vector<std::uint32_t>& words, Found&& found) {
-  const std::size_t n_tokens = tokens.size();
-  words.resize(n_tokens);
+void learn_n_grams(Worker& w, NGramRange range, Lexicon& lexicon, Found&& found) {
+  const std::size_t n_tokens = w.tokens.size();
+  w.words.resize(n_tokens);
   for (std::size_t i = 0; i < n_tokens; ++i) {
-    if (i + lookahead < n_tokens) lexicon.prefetch(tokens[i + lookahead]);
-    words[i] = lexicon.word(tokens[i]);
-    if (range.min == 1) found(words[i]);
+    if (i + 2 * ahead < n_tokens) lexicon.prefetch_slot(w.tokens[i + 2 * ahead].hash);
+    if (i + ahead < n_tokens) lexicon.prefetch_node(w.tokens[i + ahead].hash);
+    w.words[i] = lexicon.word(w.tokens[i]);
+    if (range.min == 1) found(w.words[i]);
   }
   if (range.max == 1) return;
-  for (std::size_t i = 0; i < n_tokens; ++i) {
-    std::uint32_t node = words[i];
-    for (std::size_t n = 2; n <= range.max && i + n <= n_tokens; ++n) {
-      node = lexicon.n_gram(node, words[i + n - 1]);
-      if (n >= range.min) found(node);
+  w.nodes = w.words;  // the (n - 1)-gram that starts at i
+  for (std::size_t n = 2; n <= range.max && n <= n_tokens; ++n) {
+    const std::size_t count = n_tokens - n + 1;
+    w.hashes.resize(count);
+    for (std::size_t i = 0; i < count; ++i) w.hashes[i] = Lexicon::hash_n_gram(w.nodes[i], w.words[i + n - 1]);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + 2 * ahead < count) lexicon.prefetch_slot(w.hashes[i + 2 * ahead]);
+      if (i + ahead < count) lexicon.prefetch_node(w.hashes[i + ahead]);
+      w.nodes[i] = lexicon.n_gram(w.nodes[i], w.words[i + n - 1], w.hashes[i]);
+      if (n >= range.min) found(w.nodes[i]);
     }
   }
 }
 
-// Runs one reader per worker over all ranges: work(worker, reader, range number).
-template <class Work>
-void for_each_range(const TokenSource& source, std::size_t n_ranges, int n_threads, Work&& work) {
-  const auto workers = static_cast<std::int64_t>(
-      std::min<std::size_t>(std::max<std::size_t>(n_ranges, 1), static_cast<std::size_t>(std::max(n_threads, 1))));
-  std::atomic<std::size_t> next{0};
-  parallel_for(workers, static_cast<int>(workers), [&](std::int64_t worker) {
-    const auto reader = source.reader();
-    for (std::size_t r; (r = next.fetch_add(1, std::memory_order_relaxed)) < n_ranges;)
-      work(static_cast<std::uint32_t>(worker), *reader, r);
-  });
+// Calls found(i, n) for every n-gram of the worker's tokens, n by n: it starts at token i, and w.hashes[i] is
+// its hash.
+template <class Found>
+void hash_n_grams(Worker& w, NGramRange range, Found&& found) {
+  const std::size_t n_tokens = w.tokens.size();
+  w.hashes.resize(n_tokens);
+  for (std::size_t i = 0; i < n_tokens; ++i) w.hashes[i] = w.tokens[i].hash;
+  for (std::size_t n = 1; n <= range.max && n <= n_tokens; ++n) {
+    w.hashes.resize(n_tokens - n + 1);
+    if (n > 1)
+      for (std::size_t i = 0; i < w.hashes.size(); ++i)
+        w.hashes[i] = hash_join(w.hashes[i], w.tokens[i + n - 1].hash);
+    if (n >= range.min)
+      for (std::size_t i = 0; i < w.hashes.size(); ++i) found(i, n);
+  }
 }
 
 }  // namespace
@@ -160,18 +189,16 @@ CountedCorpus::CountedCorpus(const TokenSource& source, NGramRange range, int n_
   const auto ranges = split(source);
   blocks_.resize(ranges.size());
   std::vector<Lexicon> lexicons(static_cast<std::size_t>(std::max(n_threads, 1)));
-  for_each_range(source, ranges.size(), n_threads, [&](std::uint32_t worker, TokenSource::Reader& read, std::size_t r) {
-    thread_local std::vector<Token> tokens;
-    thread_local std::vector<std::uint32_t> words;
-    Lexicon& lexicon = lexicons[worker];
+  for_each_range(source, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
+    Lexicon& lexicon = lexicons[worker.id];
     Block& block = blocks_[r];
     std::tie(block.first, block.last) = ranges[r];
-    block.worker = worker;
+    block.worker = worker.id;
     for (std::int64_t d = block.first; d < block.last; ++d) {
-      read(d, tokens);
+      (*worker.read)(d, worker.tokens);
       const std::size_t row = block.cells.size();
       const auto stamp = static_cast<std::uint32_t>(d + 1);
-      learn_n_grams(tokens, range, lexicon, words, [&](std::uint32_t number) {
+      learn_n_grams(worker, range, lexicon, [&](std::uint32_t number) {
         Lexicon::Node& node = lexicon[number];
         if (node.stamp == stamp) {
           ++block.cells[row + node.position].count;
@@ -215,19 +242,20 @@ std::vector<std::int64_t> CountedCorpus::term_frequency() const {
   return result;
 }
 
-// The column of each node, -1 where it is not kept.
-std::vector<std::int32_t> CountedCorpus::columns(std::span<const std::uint8_t> keep) const {
-  if (!keep.empty() && keep.size() != order_.size()) throw std::invalid_argument("keep: one mark per feature");
-  std::vector<std::int32_t> column(lexicon_.size(), -1);
-  std::int32_t next = 0;
+std::vector<std::uint32_t> CountedCorpus::kept_nodes(std::span<const std::uint8_t> keep) const {
+  if (keep.empty()) return order_;
+  if (keep.size() != order_.size()) throw std::invalid_argument("keep: one mark per feature");
+  std::vector<std::uint32_t> kept;
   for (std::size_t i = 0; i < order_.size(); ++i)
-    if (keep.empty() || keep[i]) column[order_[i]] = next++;
-  return column;
+    if (keep[i]) kept.push_back(order_[i]);
+  return kept;
 }
 
 template <class Value>
 CountedRows<Value> CountedCorpus::rows(std::span<const std::uint8_t> keep, bool binary, int n_threads) const {
-  const auto by_node = columns(keep);
+  const auto kept = kept_nodes(keep);
+  std::vector<std::int32_t> by_node(lexicon_.size(), -1);
+  for (std::size_t column = 0; column < kept.size(); ++column) by_node[kept[column]] = static_cast<std::int32_t>(column);
   std::vector<std::vector<std::int32_t>> column(number_of_.size());  // per worker, by its local node
   for (std::size_t w = 0; w < number_of_.size(); ++w)
     for (const std::uint32_t node : number_of_[w]) column[w].push_back(by_node[node]);
@@ -255,7 +283,7 @@ CountedRows<Value> CountedCorpus::rows(std::span<const std::uint8_t> keep, bool 
   result.indices.resize(n_entries);
   result.values.resize(n_entries);
   parallel_for(n_blocks, n_threads, [&](std::int64_t b) {
-    thread_local std::vector<std::uint64_t> keys, spare;
+    std::vector<std::uint64_t> keys, spare;
     const Block& block = blocks_[static_cast<std::size_t>(b)];
     const auto& number = column_of(block);
     const Cell* cell = block.cells.data();
@@ -275,24 +303,46 @@ CountedRows<Value> CountedCorpus::rows(std::span<const std::uint8_t> keep, bool 
   return result;
 }
 
-OwnedStrings CountedCorpus::words(std::span<const std::uint8_t> keep) const {
+OwnedStrings CountedCorpus::words(std::span<const std::uint8_t> keep, int n_threads) const {
+  constexpr std::int64_t grain = 1 << 14;
+  const auto kept = kept_nodes(keep);
+  const auto n = static_cast<std::int64_t>(kept.size());
   OwnedStrings result;
-  std::string text;
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    if (!keep.empty() && !keep[i]) continue;
-    text.clear();
-    lexicon_.append_text(order_[i], text);
-    result.append(text);
-  }
+  result.offsets.resize(kept.size() + 1);
+  std::int64_t* const offsets = result.offsets.data();
+  const auto for_each_kept = [&](auto&& use) {
+    parallel_ranges(n, grain, n_threads, [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        if (at + 2 * ahead < kept.size()) lexicon_.prefetch(kept[at + 2 * ahead]);
+        if (at + ahead < kept.size()) lexicon_.prefetch_last(kept[at + ahead]);
+        use(at, kept[at]);
+      }
+    });
+  };
+  for_each_kept([&](std::size_t i, std::uint32_t node) {
+    offsets[i + 1] = static_cast<std::int64_t>(lexicon_.text_length(node));
+  });
+  std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
+  result.blob.resize(static_cast<std::size_t>(result.offsets.back()));
+  char* const bytes = reinterpret_cast<char*>(result.blob.data());
+  for_each_kept([&](std::size_t i, std::uint32_t node) { lexicon_.write_text(node, bytes + offsets[i]); });
   return result;
+}
+
+std::vector<std::uint64_t> CountedCorpus::slots(std::span<const std::uint8_t> keep) const {
+  const auto by_node = lexicon_.text_hashes();
+  std::vector<std::uint64_t> hashes;
+  for (const std::uint32_t node : kept_nodes(keep)) hashes.push_back(by_node[node]);
+  return make_slots(hashes);
 }
 
 template <class Value>
 CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& vocabulary, NGramRange range,
                                std::uint32_t n_hash, bool binary, int n_threads) {
   struct Part {
-    std::vector<std::int32_t> indices;
-    std::vector<Value> values;
+    Buffer<std::int32_t> indices;
+    Buffer<Value> values;
   };
   const auto ranges = split(source);
   const auto n_documents = static_cast<std::size_t>(source.size());
@@ -300,32 +350,31 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
   CountedRows<Value> result;
   result.indptr.assign(n_documents + 1, 0);
   result.unknown.assign(n_documents, 0);
-  const auto column_of = [&](const Token* tokens, std::size_t n, std::uint64_t hash) {
-    if (n_hash > 0) return hashed_column(hash, n_hash);
-    return vocabulary.find(tokens, n, hash);
-  };
-  for_each_range(source, ranges.size(), n_threads, [&](std::uint32_t, TokenSource::Reader& read, std::size_t r) {
-    thread_local std::vector<Token> tokens;
-    thread_local std::vector<std::uint32_t> keys, spare;
+  for_each_range(source, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
+    std::vector<std::uint32_t> keys, spare;
     Part& part = parts[r];
     for (std::int64_t d = ranges[r].first; d < ranges[r].second; ++d) {
-      read(d, tokens);
+      (*worker.read)(d, worker.tokens);
       keys.clear();
       const auto row = static_cast<std::size_t>(d);
-      for (std::size_t i = 0; i < tokens.size(); ++i) {
-        if (i + lookahead < tokens.size()) vocabulary.prefetch(tokens[i + lookahead].hash);
-        std::uint64_t hash = tokens[i].hash;
-        for (std::size_t n = 1; n <= range.max && i + n <= tokens.size(); ++n) {
-          if (n > 1) hash = hash_join(hash, tokens[i + n - 1].hash);
-          if (n < range.min) continue;
-          const std::int32_t column = column_of(&tokens[i], n, hash);
-          if (column >= 0) {
-            keys.push_back(static_cast<std::uint32_t>(column));
-          } else if (n == range.min) {
-            ++result.unknown[row];
-          }
+      hash_n_grams(worker, range, [&](std::size_t i, std::size_t n) {
+        const auto& hashes = worker.hashes;
+        if (n_hash > 0) {
+          keys.push_back(static_cast<std::uint32_t>(hashed_column(hashes[i], n_hash)));
+          return;
         }
-      }
+        if (vocabulary.size() > 0) {
+          if (i + 3 * ahead < hashes.size()) vocabulary.prefetch_slot(hashes[i + 3 * ahead]);
+          if (i + 2 * ahead < hashes.size()) vocabulary.prefetch_offsets(hashes[i + 2 * ahead]);
+          if (i + ahead < hashes.size()) vocabulary.prefetch_text(hashes[i + ahead]);
+        }
+        const std::int32_t column = vocabulary.find(&worker.tokens[i], n, hashes[i]);
+        if (column >= 0) {
+          keys.push_back(static_cast<std::uint32_t>(column));
+        } else if (n == range.min) {
+          ++result.unknown[row];
+        }
+      });
       sort_row(keys, spare, 0);
       const std::size_t begin = part.indices.size();
       for (std::size_t i = 0; i < keys.size();) {
@@ -364,13 +413,13 @@ Sequences number_tokens(const TokenSource& source, int n_threads) {
   std::vector<Lexicon> lexicons(static_cast<std::size_t>(std::max(n_threads, 1)));
   Sequences result;
   result.indptr.assign(static_cast<std::size_t>(source.size()) + 1, 0);
-  for_each_range(source, ranges.size(), n_threads, [&](std::uint32_t worker, TokenSource::Reader& read, std::size_t r) {
-    thread_local std::vector<Token> tokens;
-    worker_of[r] = worker;
+  for_each_range(source, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
+    worker_of[r] = worker.id;
     for (std::int64_t d = ranges[r].first; d < ranges[r].second; ++d) {
-      read(d, tokens);
-      for (const Token& token : tokens) parts[r].push_back(static_cast<std::int32_t>(lexicons[worker].word(token)));
-      result.indptr[static_cast<std::size_t>(d) + 1] = static_cast<std::int64_t>(tokens.size());
+      (*worker.read)(d, worker.tokens);
+      learn_n_grams(worker, {1, 1}, lexicons[worker.id],
+                    [&](std::uint32_t word) { parts[r].push_back(static_cast<std::int32_t>(word)); });
+      result.indptr[static_cast<std::size_t>(d) + 1] = static_cast<std::int64_t>(worker.tokens.size());
     }
   });
   std::partial_sum(result.indptr.begin(), result.indptr.end(), result.indptr.begin());

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "buffer.h"
 #include "tokenizer.h"
 #include "vocabulary.h"
 
@@ -72,8 +73,8 @@ class SequenceSource : public TokenSource {
 template <class Value>
 struct CountedRows {
   std::vector<std::int64_t> indptr;
-  std::vector<std::int32_t> indices;
-  std::vector<Value> values;
+  Buffer<std::int32_t> indices;
+  Buffer<Value> values;
   std::vector<std::int32_t> unknown;  // tokens per row that have no column; only when a vocabulary was given
 };
 
@@ -81,6 +82,8 @@ struct CountedRows {
 class CountedCorpus {
  public:
   CountedCorpus(const TokenSource& source, NGramRange range, int n_threads);
+
+  std::int64_t n_documents() const { return n_documents_; }
 
   // In the order of the columns. Term frequency takes one more pass.
   std::size_t n_features() const { return order_.size(); }
@@ -90,7 +93,8 @@ class CountedCorpus {
   // The rows over the columns marked in `keep` (all if it is empty), renumbered, and their words.
   template <class Value>
   CountedRows<Value> rows(std::span<const std::uint8_t> keep, bool binary, int n_threads) const;
-  OwnedStrings words(std::span<const std::uint8_t> keep) const;
+  OwnedStrings words(std::span<const std::uint8_t> keep, int n_threads) const;
+  std::vector<std::uint64_t> slots(std::span<const std::uint8_t> keep) const;  // of a Vocabulary of these words
 
  private:
   struct Cell {
@@ -103,7 +107,7 @@ class CountedCorpus {
     std::vector<Cell> cells;
   };
 
-  std::vector<std::int32_t> columns(std::span<const std::uint8_t> keep) const;
+  std::vector<std::uint32_t> kept_nodes(std::span<const std::uint8_t> keep) const;
 
   std::int64_t n_documents_ = 0;
   Lexicon lexicon_;

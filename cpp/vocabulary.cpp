@@ -34,10 +34,6 @@ class PaddedHash {
   std::string copy_;
 };
 
-std::uint64_t hash_pair(std::uint32_t prefix, std::uint32_t last) {
-  return hash_join(prefix * 0x9e3779b97f4a7c15ULL, last * 0xbf58476d1ce4e5b9ULL);
-}
-
 }  // namespace
 
 bool Vocabulary::spells(std::string_view word, const Token* tokens, std::size_t n) {
@@ -86,6 +82,19 @@ std::vector<std::int32_t> find_words(StringsView features, bool n_grams, const V
   return columns;
 }
 
+std::vector<std::uint64_t> make_slots(std::span<const std::uint64_t> hashes) {
+  constexpr std::size_t ahead = 16;
+  std::vector<std::uint64_t> slots(slots_needed(hashes.size()), 0);
+  const std::size_t mask = slots.size() - 1;
+  for (std::size_t number = 0; number < hashes.size(); ++number) {
+    if (number + ahead < hashes.size()) __builtin_prefetch(&slots[hashes[number + ahead] & mask], 1);
+    std::size_t i = hashes[number] & mask;
+    while (slots[i] != 0) i = (i + 1) & mask;
+    slots[i] = slot_value(hashes[number], number);
+  }
+  return slots;
+}
+
 Lexicon::Lexicon() : slots_(1 << 12, 0) {}
 
 std::uint32_t Lexicon::word(const Token& token) {
@@ -109,16 +118,15 @@ std::uint32_t Lexicon::word(const Token& token) {
   return add(node, token.hash, i);
 }
 
-std::uint32_t Lexicon::n_gram(std::uint32_t prefix, std::uint32_t last) {
+std::uint32_t Lexicon::n_gram(std::uint32_t prefix, std::uint32_t last, std::uint64_t hash) {
   const std::uint64_t key = static_cast<std::uint64_t>(prefix) << 32 | last;
-  const std::uint64_t h = hash_pair(prefix, last);
-  std::size_t i = h & mask();
+  std::size_t i = hash & mask();
   for (; slots_[i] != 0; i = (i + 1) & mask()) {
-    if (slots_[i] >> 32 != h >> 32) continue;
+    if (slots_[i] >> 32 != hash >> 32) continue;
     const auto number = static_cast<std::uint32_t>(slots_[i]) - 1;
     if (!is_word(nodes_[number]) && nodes_[number].low == key) return number;
   }
-  return add(Node{.low = key, .length = none}, h, i);
+  return add(Node{.low = key, .length = none}, hash, i);
 }
 
 std::uint32_t Lexicon::add(const Node& node, std::uint64_t hash, std::size_t slot) {
@@ -136,7 +144,7 @@ std::string_view Lexicon::spelling(const Node& word) const {
 }
 
 std::uint64_t Lexicon::hash(const Node& node) const {
-  if (!is_word(node)) return hash_pair(prefix(node), last(node));
+  if (!is_word(node)) return hash_n_gram(prefix(node), last(node));
   if (node.length > 16) return node.high;
   char padded[16 + token_padding] = {};
   std::memcpy(padded, &node.low, 16);
@@ -144,7 +152,7 @@ std::uint64_t Lexicon::hash(const Node& node) const {
 }
 
 void Lexicon::grow() {
-  slots_.assign(4 * slots_.size(), 0);
+  slots_.assign(2 * slots_.size(), 0);
   for (std::size_t number = 0; number < nodes_.size(); ++number) {
     const std::uint64_t h = hash(nodes_[number]);
     std::size_t i = h & mask();
@@ -154,16 +162,22 @@ void Lexicon::grow() {
 }
 
 std::vector<std::uint32_t> Lexicon::absorb(const Lexicon& other) {
-  std::vector<std::uint32_t> here(other.size());
+  constexpr std::size_t ahead = 16;
+  std::vector<std::uint32_t> here(other.size(), 0);
   std::string padded;
   for (std::size_t number = 0; number < other.size(); ++number) {  // parents come before their children
+    if (number + ahead < other.size() && !is_word(other.nodes_[number + ahead])) {
+      const Node& next = other.nodes_[number + ahead];
+      prefetch_slot(hash_n_gram(here[prefix(next)], here[last(next)]));
+    }
     const Node& node = other.nodes_[number];
     if (is_word(node)) {
       const std::string_view text = other.spelling(node);
       padded.assign(text).append(token_padding, '\0');
       here[number] = word({padded.data(), other.hash(node), node.length});
     } else {
-      here[number] = n_gram(here[prefix(node)], here[last(node)]);
+      const std::uint32_t first = here[prefix(node)], second = here[last(node)];
+      here[number] = n_gram(first, second, hash_n_gram(first, second));
     }
     nodes_[here[number]].frequency += node.frequency;
   }
@@ -231,14 +245,30 @@ std::vector<std::uint32_t> Lexicon::sorted() const {
   return order;
 }
 
-void Lexicon::append_text(std::uint32_t node, std::string& out) const {
-  if (!is_word(nodes_[node])) {
-    append_text(prefix(nodes_[node]), out);
-    out.push_back(' ');
-    append_text(last(nodes_[node]), out);
-    return;
+std::size_t Lexicon::text_length(std::uint32_t number) const {
+  const Node& node = nodes_[number];
+  if (is_word(node)) return node.length;
+  return text_length(prefix(node)) + 1 + nodes_[last(node)].length;
+}
+
+char* Lexicon::write_text(std::uint32_t number, char* out) const {
+  const Node& node = nodes_[number];
+  if (!is_word(node)) {
+    out = write_text(prefix(node), out);
+    *out++ = ' ';
+    return write_text(last(node), out);
   }
-  out.append(spelling(nodes_[node]));
+  const std::string_view text = spelling(node);
+  return std::copy(text.begin(), text.end(), out);
+}
+
+std::vector<std::uint64_t> Lexicon::text_hashes() const {
+  std::vector<std::uint64_t> hashes(nodes_.size());
+  for (std::size_t number = 0; number < nodes_.size(); ++number) {  // parents come before their children
+    const Node& node = nodes_[number];
+    hashes[number] = is_word(node) ? hash(node) : hash_join(hashes[prefix(node)], hashes[last(node)]);
+  }
+  return hashes;
 }
 
 }  // namespace genus

@@ -61,11 +61,22 @@ class Vocabulary {
     return unknown;
   }
 
-  void prefetch(std::uint64_t hash) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  // A look-up waits for three cache lines, each found through the one before: slot, offsets, text. These ask
+  // for one of them ahead of time; call them in this order, some look-ups apart. All need a non-empty vocabulary.
+  void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
+  void prefetch_offsets(std::uint64_t hash) const {
+    if (const auto number = candidate(hash); number < size()) __builtin_prefetch(&words_.offsets[number]);
+  }
+  void prefetch_text(std::uint64_t hash) const {
+    if (const auto number = candidate(hash); number < size())
+      __builtin_prefetch(words_.blob.data() + words_.offsets[number]);
   }
 
  private:
+  std::uint32_t candidate(std::uint64_t hash) const {
+    const std::uint64_t slot = slots_[hash & (slots_.size() - 1)];
+    return slot >> 32 == hash >> 32 ? static_cast<std::uint32_t>(slot) - 1 : ~std::uint32_t{0};
+  }
   static bool spells(std::string_view word, const Token* tokens, std::size_t n);
 
   StringsView words_;
@@ -80,6 +91,9 @@ std::vector<std::uint64_t> make_slots(StringsView words, bool n_grams);
 void extend_slots(std::span<std::uint64_t> slots, StringsView words, std::size_t first, bool n_grams);
 
 std::size_t slots_needed(std::size_t n_words);
+
+// The slots of a vocabulary whose words have these hashes.
+std::vector<std::uint64_t> make_slots(std::span<const std::uint64_t> hashes);
 
 // The column that a hash falls into when columns are hashed.
 inline std::int32_t hashed_column(std::uint64_t hash, std::uint32_t n_hash) {
@@ -108,8 +122,17 @@ class Lexicon {
   Lexicon();
 
   std::uint32_t word(const Token& token);
-  std::uint32_t n_gram(std::uint32_t prefix, std::uint32_t last);
-  void prefetch(const Token& token) const { __builtin_prefetch(&slots_[token.hash & mask()]); }
+  std::uint32_t n_gram(std::uint32_t prefix, std::uint32_t last, std::uint64_t hash);
+  static std::uint64_t hash_n_gram(std::uint32_t prefix, std::uint32_t last) {
+    return hash_join(prefix * 0x9e3779b97f4a7c15ULL, last * 0xbf58476d1ce4e5b9ULL);
+  }
+
+  // As in Vocabulary: first the slot, later the node it leads to.
+  void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & mask()]); }
+  void prefetch_node(std::uint64_t hash) const {
+    const std::uint64_t slot = slots_[hash & mask()];
+    if (slot >> 32 == hash >> 32) __builtin_prefetch(nodes_.data() + static_cast<std::uint32_t>(slot) - 1);
+  }
 
   std::size_t size() const { return nodes_.size(); }
   Node& operator[](std::uint32_t node) { return nodes_[node]; }
@@ -126,8 +149,17 @@ class Lexicon {
   // All nodes in the order of their text, an n-gram being its words joined by spaces.
   std::vector<std::uint32_t> sorted() const;
 
-  // Appends the text of a node.
-  void append_text(std::uint32_t node, std::string& out) const;
+  // The text of a node: its length in bytes, and the text written to `out`, whose end is returned.
+  // Texts are read in sorted order, which is scattered over the nodes: ask for node, then its last word, ahead.
+  void prefetch(std::uint32_t node) const { __builtin_prefetch(&nodes_[node]); }
+  void prefetch_last(std::uint32_t node) const {
+    if (!is_word(nodes_[node])) __builtin_prefetch(&nodes_[last(nodes_[node])]);
+  }
+  std::size_t text_length(std::uint32_t node) const;
+  char* write_text(std::uint32_t node, char* out) const;
+
+  // The hash of each node's text, as a Vocabulary has it.
+  std::vector<std::uint64_t> text_hashes() const;
 
  private:
   std::size_t mask() const { return slots_.size() - 1; }

@@ -32,17 +32,19 @@ std::span<const T> view(const In<T>& array) {
 }
 
 // Hands a vector's memory to NumPy without copying it.
-template <class T>
-Out<T> give(std::vector<T>&& values) {
-  auto* owned = new std::vector<T>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class T, class Allocator>
+Out<T> give(std::vector<T, Allocator>&& values) {
+  using Vector = std::vector<T, Allocator>;
+  auto* owned = new Vector(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Vector*>(p); });
   return Out<T>(owned->data(), {owned->size()}, owner);
 }
 
-template <class T>
-Out2<T> give(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
-  auto* owned = new std::vector<T>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class T, class Allocator>
+Out2<T> give(std::vector<T, Allocator>&& values, std::size_t rows, std::size_t columns) {
+  using Vector = std::vector<T, Allocator>;
+  auto* owned = new Vector(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Vector*>(p); });
   return Out2<T>(owned->data(), {rows, columns}, owner);
 }
 

@@ -64,8 +64,6 @@ SequenceSource sequences(const In<std::int64_t>& indptr, const In<std::int32_t>&
   return {view(indptr), view(numbers), strings(blob, offsets)};
 }
 
-auto give_strings(OwnedStrings&& s) { return std::make_tuple(give(std::move(s.blob)), give(std::move(s.offsets))); }
-
 template <class Value>
 nb::tuple give_rows(CountedRows<Value>&& rows) {
   return nb::make_tuple(give(std::move(rows.indptr)), give(std::move(rows.indices)), give(std::move(rows.values)),
@@ -94,11 +92,23 @@ void add_text(nb::module_& m) {
            "min_n"_a, "max_n"_a);
 
   nb::class_<CountedCorpus>(m, "CountedCorpus", "Documents whose words are counted, before columns are chosen.")
+      .def_prop_ro("n_documents", &CountedCorpus::n_documents)
       .def_prop_ro("n_features", &CountedCorpus::n_features)
       .def("document_frequency", [](const CountedCorpus& c) { return give(c.document_frequency()); })
       .def("term_frequency", [](const CountedCorpus& c) { return give(c.term_frequency()); })
-      .def("words", [](const CountedCorpus& c, const In<std::uint8_t>& keep) { return give_strings(c.words(view(keep))); },
-           "keep"_a)
+      .def(
+          "words",
+          [](const CountedCorpus& c, const In<std::uint8_t>& keep, int n_threads) {
+            OwnedStrings words = without_gil([&] { return c.words(view(keep), n_threads); });
+            return std::make_tuple(give(std::move(words.blob)), give(std::move(words.offsets)));
+          },
+          "keep"_a, "n_threads"_a)
+      .def(
+          "slots",
+          [](const CountedCorpus& c, const In<std::uint8_t>& keep) {
+            return give(without_gil([&] { return c.slots(view(keep)); }));
+          },
+          "keep"_a)
       .def(
           "rows",
           [](const CountedCorpus& c, const In<std::uint8_t>& keep, bool binary, bool single, int n_threads) {

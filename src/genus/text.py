@@ -177,18 +177,19 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.n_hash is not None or self.vocabulary is not None:
             self._set_words(self._given_words())
             return self._count(texts, plan)[0]
-        corpus = plan.corpus(texts, n_threads(self.n_jobs))
-        n_texts = len(texts)
-        keep = self._columns_to_keep(corpus, n_texts)
-        self._set_words(Strings(*corpus.words(keep)))
-        if len(self._words) == 0:
+        threads = n_threads(self.n_jobs)
+        corpus = plan.corpus(texts, threads)
+        keep = self._columns_to_keep(corpus)
+        words = Strings(*corpus.words(keep, threads))
+        if len(words) == 0:
             raise ValueError(
                 "Empty vocabulary: no text has a word that is kept. Are the texts empty, or all of stop words?"
                 if corpus.n_features == 0
                 else "After pruning, no terms remain. Try a lower min_df or a higher max_df."
             )
-        rows = corpus.rows(keep, self.binary, self._single, n_threads(self.n_jobs))
-        return SparseRows(*rows[:3], len(self._words))
+        self._words, self._slots = words, corpus.slots(keep)
+        rows = corpus.rows(keep, self.binary, self._single, threads)
+        return SparseRows(*rows[:3], len(words))
 
     def _partial_fit_rows(self, texts: Any) -> SparseRows:
         if not hasattr(self, "_words"):
@@ -199,7 +200,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         texts = as_texts(texts)
         if self.n_hash is None and self.vocabulary is None:
             corpus = plan.corpus(texts, n_threads(self.n_jobs))
-            self._add_words(Strings(*corpus.words(_ALL)))
+            self._add_words(Strings(*corpus.words(_ALL, n_threads(self.n_jobs))))
         return self._count(texts, plan)[0]
 
     def _transform_rows(self, texts: Any) -> tuple[SparseRows, Int32]:
@@ -221,7 +222,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """How the features in these columns are spelled in the text: for explanations, hashed columns included."""
         if self.n_hash is None:
             return [self._words.at(int(c)) for c in columns]
-        names = Strings(*self._compiled().corpus([text], 1).words(_ALL))
+        names = Strings(*self._compiled().corpus([text], 1).words(_ALL, 1))
         spelled: dict[int, list[str]] = {}
         for name, column in zip(names.unpack(), self._columns_of(names), strict=True):
             spelled.setdefault(column, []).append(name)
@@ -295,8 +296,9 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         matrix.has_sorted_indices = matrix.has_canonical_format = True
         return matrix
 
-    def _columns_to_keep(self, corpus: Any, n_texts: int) -> NDArray[np.uint8]:
+    def _columns_to_keep(self, corpus: _core.CountedCorpus) -> NDArray[np.uint8]:
         """A mark per feature, as scikit-learn decides it; empty if all are kept."""
+        n_texts = corpus.n_documents
         least = self.min_df if isinstance(self.min_df, Integral) else self.min_df * n_texts
         most = self.max_df if isinstance(self.max_df, Integral) else self.max_df * n_texts
         if most < least:
