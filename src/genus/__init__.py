@@ -1,3 +1,58 @@
-"""genus: generative text classification."""
+"""genus: generative text classification.
+
+>>> from genus import TextClassifier
+>>> clf = TextClassifier().fit(["good fun", "dull and bad", "fun"], ["+", "-", "+"])
+>>> clf.predict(["what fun"]).tolist()
+['+']
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from genus.classifier import TextClassifier
+    from genus.errors import DataError, GenusError, ModelFileError
+    from genus.explain import Explanation
+    from genus.naive_bayes import MultinomialNB
+    from genus.persistence import load, save
+    from genus.text import Vectorizer
+
+# Imported when first used, so that `import genus` and `genus --help` stay quick.
+_HOME = {
+    "DataError": "genus.errors",
+    "Explanation": "genus.explain",
+    "GenusError": "genus.errors",
+    "ModelFileError": "genus.errors",
+    "MultinomialNB": "genus.naive_bayes",
+    "TextClassifier": "genus.classifier",
+    "Vectorizer": "genus.text",
+    "load": "genus.persistence",
+    "save": "genus.persistence",
+}
+
+__all__ = [
+    "DataError",
+    "Explanation",
+    "GenusError",
+    "ModelFileError",
+    "MultinomialNB",
+    "TextClassifier",
+    "Vectorizer",
+    "load",
+    "save",
+]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'genus' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,26 @@
+"""The public classes of genus by name: for lazy imports, for model files, and for short model names."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# A model file names classes; only these are ever built from one.
+CLASSES = {
+    "MultinomialNB": "genus.naive_bayes",
+    "TextClassifier": "genus.classifier",
+    "Vectorizer": "genus.text",
+}
+
+MODELS = {"nb": "MultinomialNB"}
+
+
+def load_class(name: str) -> Any:
+    return getattr(import_module(CLASSES[name]), name)
+
+
+def make_model(name: str) -> Any:
+    """A model with its default settings, by its short name."""
+    if name not in MODELS:
+        raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))} or an estimator, got {name!r}.")
+    return load_class(MODELS[name])()

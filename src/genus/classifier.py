@@ -1,0 +1,250 @@
+"""Raw text in, label and evidence out."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from genus import persistence
+from genus._arrays import Float64, SparseRows, n_threads
+from genus._registry import make_model
+from genus.explain import Explanation, WordEvidence
+from genus.text import Vectorizer, as_texts
+
+
+class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Sorts texts into classes, and says why.
+
+    Parameters
+    ----------
+    model : str or estimator, default="nb"
+        The model of the counts: a short name ("nb" is `MultinomialNB`) or a genus model with its settings.
+    vectorizer : Vectorizer or None, default=None
+        How texts become counts. By default single words, and bigrams of characters in scripts without spaces.
+    n_jobs : int or None, default=None
+        Threads; None for all cores. Takes the place of `n_jobs` in the two parts. No result depends on it.
+
+    Attributes
+    ----------
+    model_ : estimator
+        The fitted model.
+    vectorizer_ : Vectorizer
+        The fitted vectorizer.
+    classes_ : ndarray
+        The labels, sorted.
+
+    Examples
+    --------
+    >>> from genus import TextClassifier
+    >>> texts = ["the match was won in the last minute", "shares fell as the bank warned", "a late goal won it"]
+    >>> clf = TextClassifier().fit(texts, ["sport", "money", "sport"])
+    >>> clf.predict(["the bank won"])
+    array(['money'], dtype='<U5')
+    >>> print(clf.explain("who won the match?"))
+    sport  (probability 0.903; next: money)
+      won      +1.000    x1
+      match    +0.594    x1
+      the      -0.099    x1
+      (prior)    +0.693
+      = log odds   +2.228
+      1 of 4 words are unknown and say nothing
+    """
+
+    def __init__(
+        self, model: Any = "nb", *, vectorizer: Vectorizer | None = None, n_jobs: int | None = None
+    ) -> None:
+        self.model = model
+        self.vectorizer = vectorizer
+        self.n_jobs = n_jobs
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, texts: Any, labels: Any, sample_weight: Any = None) -> Self:
+        """Learn from texts and their labels.
+
+        Parameters
+        ----------
+        texts : list, tuple, array, pandas or polars Series, or Arrow array of str
+        labels : array-like of str or int
+        sample_weight : array-like of float or None, default=None
+        """
+        texts, labels = self._pair(texts, labels)
+        if len(np.unique(labels)) < 2:
+            raise ValueError("Found one class only: a classifier needs texts of at least two classes.")
+        vectorizer, model = self._new_parts()
+        rows = vectorizer._fit_rows(texts)
+        model._fit_rows(rows, labels, sample_weight)
+        self.vectorizer_, self.model_ = vectorizer, model
+        return self
+
+    def partial_fit(self, texts: Any, labels: Any, sample_weight: Any = None, classes: Any = None) -> Self:
+        """Learn more. New words and new classes may come at any time."""
+        texts, labels = self._pair(texts, labels)
+        if not hasattr(self, "model_"):
+            vectorizer, model = self._new_parts()
+        else:
+            vectorizer, model = self.vectorizer_, self.model_
+        rows = vectorizer._partial_fit_rows(texts)
+        model._partial_fit_rows(rows, labels, sample_weight)
+        self.vectorizer_, self.model_ = vectorizer, model
+        return self
+
+    def unlearn(self, texts: Any, labels: Any, sample_weight: Any = None) -> Self:
+        """Take texts back that were learned before: the model is as if it had never seen them.
+
+        The words stay in the vocabulary, without any count. Raises ValueError, and changes nothing, where a
+        text was not learned with that label.
+        """
+        check_is_fitted(self)
+        texts, labels = self._pair(texts, labels)
+        rows, _ = self.vectorizer_._transform_rows(texts)
+        self.model_._unlearn_rows(rows, labels, sample_weight)
+        return self
+
+    # ------------------------------------------------------------------ answering
+
+    def predict(self, texts: Any) -> NDArray[Any]:
+        """The most probable label of each text."""
+        labels: NDArray[Any] = self.model_._predict_rows(self._rows(texts))
+        return labels
+
+    def predict_proba(self, texts: Any) -> Float64:
+        """The probability of each class (in the order of `classes_`) for each text."""
+        return np.exp(self.predict_log_proba(texts))
+
+    def predict_log_proba(self, texts: Any) -> Float64:
+        """The logarithm of `predict_proba`."""
+        log_proba: Float64 = self.model_._log_proba_rows(self._rows(texts))
+        return log_proba
+
+    def predict_top(self, texts: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
+        """The k most probable labels of each text and their probabilities, best first."""
+        top: tuple[NDArray[Any], Float64] = self.model_._predict_top_rows(self._rows(texts), k)
+        return top
+
+    def explain(self, text: str, *, label: Any = None, against: Any = None) -> Explanation:
+        """Why this text is taken for `label` (by default the predicted one) and not for `against` (the next)."""
+        if not isinstance(text, str):
+            raise ValueError(f"explain takes one text (str), got {type(text).__name__}.")
+        check_is_fitted(self)
+        rows, unknown = self.vectorizer_._transform_rows([text])
+        log_proba = self.model_._log_proba_rows(rows)[0]
+        order = np.argsort(-log_proba, kind="stable")
+        chosen = order[0] if label is None else self._class_number(label)
+        if against is None:
+            rival = next((c for c in order if c != chosen), chosen)
+        else:
+            rival = self._class_number(against)
+        bias, words = self.model_._log_evidence(rows, [int(chosen), int(rival)])
+        contributions = words[:, 0] - words[:, 1]
+        prior = float(bias[0] - bias[1])
+        names = self.vectorizer_._words_of(text, rows.indices)
+        evidence = [
+            WordEvidence(name, float(count), float(value))
+            for name, count, value in zip(names, rows.data, contributions, strict=True)
+        ]
+        evidence.sort(key=lambda w: (-abs(w.contribution), w.word))
+        n_unknown = int(unknown[0])
+        return Explanation(
+            text=text,
+            label=self.classes_[chosen],
+            probability=float(np.exp(log_proba[chosen])),
+            against=self.classes_[rival],
+            log_odds=prior + float(sum(w.contribution for w in evidence)),
+            prior=prior,
+            words=tuple(evidence),
+            n_unknown=n_unknown,
+            n_words=n_unknown + int(rows.data.sum()),
+        )
+
+    def top_words(self, label: Any, n: int = 10) -> list[tuple[str, float]]:
+        """The words that speak most for a class, with their weights."""
+        check_is_fitted(self)
+        columns, weights = self.model_._top_words(self._class_number(label), n)
+        if self.vectorizer_.n_hash is not None:
+            return [(f"column {c}", float(w)) for c, w in zip(columns, weights, strict=True)]
+        words = self.vectorizer_._words
+        return [(words.at(int(c)), float(w)) for c, w in zip(columns, weights, strict=True)]
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        classes: NDArray[Any] = self.model_.classes_
+        return classes
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one file, atomically."""
+        persistence.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Open a file that `save` wrote: by memory map, in milliseconds."""
+        loaded = persistence.load(path)
+        if not isinstance(loaded, cls):
+            raise persistence.ModelFileError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
+        return loaded
+
+    def _get_state(self) -> dict[str, Any]:
+        check_is_fitted(self)
+        return {"vectorizer": self.vectorizer_, "model": self.model_}
+
+    def _set_state(self, state: Any) -> None:
+        vectorizer, model = state["vectorizer"], state["model"]
+        if not isinstance(vectorizer, Vectorizer) or not hasattr(model, "_log_proba_rows"):
+            raise ValueError("a vectorizer and a model were expected")
+        self.vectorizer_, self.model_ = vectorizer, model
+
+    # ------------------------------------------------------------------ helpers
+
+    def _rows(self, texts: Any) -> SparseRows:
+        if not hasattr(self, "model_"):
+            check_is_fitted(self)
+        rows: SparseRows = self.vectorizer_._transform_rows(texts)[0]
+        return rows
+
+    def _new_parts(self) -> tuple[Vectorizer, Any]:
+        model = make_model(self.model) if isinstance(self.model, str) else clone(self.model)
+        if self.vectorizer is None:
+            vectorizer = Vectorizer(split_unspaced=True, dtype=np.float32)
+        else:
+            vectorizer = clone(self.vectorizer)
+        n_threads(self.n_jobs)  # says what is wrong with it, if anything
+        return vectorizer.set_params(n_jobs=self.n_jobs), model.set_params(n_jobs=self.n_jobs)
+
+    def _class_number(self, label: Any) -> int:
+        found = np.flatnonzero(self.classes_ == label)
+        if len(found) == 0:
+            raise ValueError(f"{label!r} is not one of the {len(self.classes_)} classes of this model.")
+        return int(found[0])
+
+    def _pair(self, texts: Any, labels: Any) -> tuple[Any, NDArray[Any]]:
+        texts = as_texts(texts)
+        array = np.asarray(labels)
+        if array.ndim != 1:
+            raise ValueError(f"labels must be one label per text, got an array of shape {array.shape}.")
+        missing = _missing(array)
+        if missing.any():
+            first = int(np.flatnonzero(missing)[0])
+            raise ValueError(f"{int(missing.sum())} of {len(array)} labels are missing, the first in row {first}.")
+        if array.dtype == object:
+            kinds = {type(label).__name__ for label in array.tolist()}
+            if len(kinds) > 1:
+                raise ValueError(f"labels must be of one type, got {', '.join(sorted(kinds))}.")
+            array = np.array(array.tolist())
+        if hasattr(texts, "__len__") and len(texts) != len(array):
+            raise ValueError(f"Got {len(texts)} texts but {len(array)} labels.")
+        return texts, array
+
+
+def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    if labels.dtype.kind == "f":
+        return np.isnan(labels)
+    if labels.dtype == object:
+        return np.array([label is None or label != label for label in labels.tolist()], dtype=bool)
+    return np.zeros(len(labels), dtype=bool)

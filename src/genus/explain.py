@@ -1,0 +1,159 @@
+"""Why a text was given its class: contributions of words that add up to the log odds shown."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+
+class WordEvidence(NamedTuple):
+    """What one word of the text says: its count, and count times log P(word | label) / P(word | against)."""
+
+    word: str
+    count: float
+    contribution: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The evidence for `label` and against the class that came next.
+
+    The log odds are exact: `prior + sum(w.contribution for w in words) == log_odds`, the logarithm of
+    P(label | text) / P(against | text). Positive contributions speak for the label.
+    Print it, show it in a notebook, or take `to_dict()`.
+    """
+
+    text: str
+    label: Any
+    probability: float
+    against: Any
+    log_odds: float
+    prior: float
+    words: tuple[WordEvidence, ...]  # the strongest first
+    n_unknown: int  # words of the text that were never seen in training
+    n_words: int  # words of the text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "text": self.text,
+            "label": _plain(self.label),
+            "probability": self.probability,
+            "against": _plain(self.against),
+            "log_odds": self.log_odds,
+            "prior": self.prior,
+            "words": [w._asdict() for w in self.words],
+            "n_unknown": self.n_unknown,
+            "n_words": self.n_words,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self, n: int = 10) -> Iterator[str]:
+        yield f"{self.label}  (probability {self.probability:.3f}; next: {self.against})"
+        width = max((len(w.word) for w in self.words[:n]), default=5)
+        for entry in self._shown(n):
+            yield f"  {entry.word:<{width}}  {entry.contribution:+8.3f}  {'x' + _number(entry.count):>4}"
+        for name, value in self._sums(n):
+            yield f"  {name:<{width}}  {value:+8.3f}"
+        if self.n_unknown:
+            yield f"  {self.n_unknown} of {self.n_words} words are unknown and say nothing"
+
+    def _shown(self, n: int) -> tuple[WordEvidence, ...]:
+        return self.words[:n]
+
+    def _sums(self, n: int) -> list[tuple[str, float]]:
+        """The lines below the words: what was not shown, the prior, and the total that all add up to."""
+        sums = [("(prior)", self.prior), ("= log odds", self.log_odds)]
+        if len(self.words) > n:
+            rest = sum(w.contribution for w in self.words[n:])
+            sums.insert(0, (f"({len(self.words) - n} more)", rest))
+        return sums
+
+    # ------------------------------------------------------------------ terminal
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.table import Table
+        from rich.text import Text
+
+        n = 10
+        yield Text.assemble(
+            (str(self.label), "bold green"),
+            f"  probability {self.probability:.3f}",
+            (f"   next: {self.against}", "dim"),
+        )
+        shown = self._shown(n)
+        largest = max((abs(w.contribution) for w in shown), default=1.0) or 1.0
+        table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
+        table.add_column(justify="right")
+        table.add_column(justify="right")
+        table.add_column()
+        for w in shown:
+            bar = "█" * max(1, round(20 * abs(w.contribution) / largest))
+            style = "green" if w.contribution >= 0 else "red"
+            label = Text(w.word) if w.count == 1 else Text.assemble(w.word, (f" x{_number(w.count)}", "dim"))
+            table.add_row(label, Text(f"{w.contribution:+.2f}", style=style), Text(bar, style=style))
+        for name, value in self._sums(n):
+            table.add_row(Text(name, style="dim"), Text(f"{value:+.2f}", style="dim"), "")
+        yield table
+        if self.n_unknown:
+            yield Text(f"{self.n_unknown} of {self.n_words} words are unknown and say nothing", style="dim")
+
+    # ------------------------------------------------------------------ notebook
+
+    def _repr_html_(self) -> str:
+        n = 15
+        shown = self._shown(n)
+        largest = max((abs(w.contribution) for w in shown), default=1.0) or 1.0
+        rows = "".join(
+            f"<tr><td style='text-align:right'>{html.escape(w.word)}</td>"
+            f"<td style='text-align:right'>{'' if w.count == 1 else 'x' + _number(w.count)}</td>"
+            f"<td style='text-align:right'>{w.contribution:+.2f}</td>"
+            f"<td style='text-align:left'><div style='height:.8em;width:{max(1, round(160 * abs(w.contribution) / largest))}px;"
+            f"background:{_FOR if w.contribution >= 0 else _AGAINST}'></div></td></tr>"
+            for w in shown
+        )
+        rows += "".join(
+            f"<tr style='opacity:.65'><td style='text-align:right'>{html.escape(name)}</td><td></td>"
+            f"<td style='text-align:right'>{value:+.2f}</td><td></td></tr>"
+            for name, value in self._sums(n)
+        )
+        unknown = f" · {self.n_unknown} of {self.n_words} words unknown" if self.n_unknown else ""
+        return (
+            "<div class='genus-explanation'>"
+            f"<p><b>{html.escape(str(self.label))}</b> · probability {self.probability:.3f} · "
+            f"next: {html.escape(str(self.against))}{unknown}</p>"
+            f"<p style='line-height:1.6'>{self._marked_text(largest)}</p><table>{rows}</table></div>"
+        )
+
+    def _marked_text(self, largest: float) -> str:
+        """The text with its words shaded by what they contribute."""
+        weight = {w.word: w.contribution for w in self.words}
+        parts = []
+        for piece in re.split(r"(\w+)", self.text):
+            contribution = weight.get(piece.lower(), 0.0)
+            escaped = html.escape(piece)
+            if abs(contribution) >= 0.05 * largest:
+                colour = _FOR if contribution > 0 else _AGAINST
+                alpha = round(255 * min(1.0, 0.15 + 0.5 * abs(contribution) / largest))
+                escaped = f"<span style='background:{colour}{alpha:02x}' title='{contribution:+.2f}'>{escaped}</span>"
+            parts.append(escaped)
+        return "".join(parts)
+
+
+_FOR, _AGAINST = "#2a9d5c", "#d1495b"
+
+
+def _number(x: float) -> str:
+    return f"{x:g}"
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if hasattr(label, "item") else label
