@@ -1,7 +1,204 @@
+#include "multinomial.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <optional>
+#include <tuple>
+
 #include "arrays.h"
 
 namespace genus::bindings {
 
-void add_multinomial(nb::module_&) {}
+namespace {
+
+using Matrix = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using InMatrix = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Words = In<std::int64_t>;
+using Classes = In<std::int32_t>;
+template <class Value>
+using OutTable = std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<Value>>;
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+template <class Value>
+WordTableView<Value> table(const Words& indptr, const Classes& classes, const In<Value>& values) {
+  require(indptr.size() > 0 && classes.size() == values.size(), "word table: arrays do not belong together");
+  return {view(indptr), view(classes), view(values)};
+}
+
+template <class Value>
+OutTable<Value> give(WordTable<Value>&& t) {
+  return {bindings::give(std::move(t.indptr)), bindings::give(std::move(t.classes)),
+          bindings::give(std::move(t.values))};
+}
+
+std::span<double> view(const Matrix& m) {
+  return {m.data(), m.size()};
+}
+std::span<const double> view(const InMatrix& m) {
+  return {m.data(), m.size()};
+}
+
+template <class Value>
+void add_for(nb::module_& m) {
+  using namespace nb::literals;
+  m.def(
+      "to_fixed_point",
+      [](const Words& indptr, const In<Value>& values, const In<double>& weights, bool equal, int n_threads) {
+        // The columns play no part; an empty span stands for them.
+        const Csr<Value> documents{bindings::view(indptr), {}, bindings::view(values)};
+        require(indptr.size() > 0 && documents.indptr.front() == 0 &&
+                    documents.indptr.back() == static_cast<std::int64_t>(values.size()) &&
+                    (weights.size() == 0 || weights.size() + 1 == indptr.size()),
+                "sparse rows: indptr, values and weights do not belong together");
+        for (std::size_t d = 1; d < indptr.size(); ++d)
+          require(documents.indptr[d] >= documents.indptr[d - 1], "sparse rows: indptr must not fall");
+        std::vector<std::int64_t> fixed;
+        {
+          const nb::gil_scoped_release released;
+          fixed = to_fixed_point(documents, bindings::view(weights), equal, n_threads);
+        }
+        return bindings::give(std::move(fixed));
+      },
+      "indptr"_a.noconvert(), "values"_a.noconvert(), "weights"_a.noconvert(), "equal"_a, "n_threads"_a);
+  m.def(
+      "score",
+      [](const Words& indptr, const Classes& classes, const In<double>& values, const Words& rows,
+         const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
+         const In<double>& log_uniform, const Matrix& out, int n_threads) {
+        const auto scores = table<double>(indptr, classes, values);
+        const auto documents = csr<Value>(rows, columns, counts);
+        require(bias.size() == log_uniform.size() && bias.size() == out.shape(1) &&
+                    documents.rows() == static_cast<std::int64_t>(out.shape(0)),
+                "score: arrays do not belong together");
+        const nb::gil_scoped_release released;
+        score(scores, documents, bindings::view(bias), bindings::view(log_uniform), view(out), n_threads);
+      },
+      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "rows"_a.noconvert(),
+      "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
+      "out"_a.noconvert(), "n_threads"_a);
+  m.def(
+      "score_without_self",
+      [](const Words& indptr, const Classes& classes, const In<std::int64_t>& sums, const Words& rows,
+         const In<std::int32_t>& columns, const In<Value>& counts, const In<std::int64_t>& fixed,
+         const Classes& codes, const In<double>& ratio, int n_threads) {
+        const auto statistics = table<std::int64_t>(indptr, classes, sums);
+        const auto documents = csr<Value>(rows, columns, counts);
+        require(fixed.size() == counts.size() && codes.size() + 1 == rows.size() &&
+                    ratio.size() + 1 == rows.size(),
+                "leave one out: arrays do not belong together");
+        std::vector<double> own;
+        {
+          const nb::gil_scoped_release released;
+          own = score_without_self(statistics, documents, bindings::view(fixed), bindings::view(codes),
+                                   bindings::view(ratio), n_threads);
+        }
+        return bindings::give(std::move(own));
+      },
+      "indptr"_a.noconvert(), "classes"_a.noconvert(), "sums"_a.noconvert(), "rows"_a.noconvert(),
+      "columns"_a.noconvert(), "counts"_a.noconvert(), "fixed"_a.noconvert(), "codes"_a.noconvert(),
+      "ratio"_a.noconvert(), "n_threads"_a);
+}
+
+}  // namespace
+
+void add_multinomial(nb::module_& m) {
+  using namespace nb::literals;
+  m.attr("FRACTION_BITS") = fraction_bits;
+  add_for<double>(m);
+  add_for<float>(m);
+  m.def(
+      "count_by_class",
+      [](const Words& rows, const In<std::int32_t>& columns, const In<std::int64_t>& counts,
+         const Classes& codes, std::int64_t n_words, std::int32_t n_classes, int n_threads) {
+        const auto documents = csr<std::int64_t>(rows, columns, counts);
+        require(codes.size() + 1 == rows.size() && n_words >= 0 && n_classes >= 0,
+                "count: one class number for each document is needed");
+        WordTable<std::int64_t> result;
+        {
+          const nb::gil_scoped_release released;
+          result = count_by_class(documents, bindings::view(codes), n_words, n_classes, n_threads);
+        }
+        return give(std::move(result));
+      },
+      "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "codes"_a.noconvert(),
+      "n_words"_a, "n_classes"_a, "n_threads"_a);
+  m.def(
+      "combine",
+      [](const Words& a_indptr, const Classes& a_classes, const In<std::int64_t>& a_counts,
+         const Classes& a_ids, const Words& b_indptr, const Classes& b_classes,
+         const In<std::int64_t>& b_counts, const Classes& b_ids, bool subtract, int n_threads) {
+        const auto a = table<std::int64_t>(a_indptr, a_classes, a_counts);
+        const auto b = table<std::int64_t>(b_indptr, b_classes, b_counts);
+        WordTable<std::int64_t> result;
+        {
+          const nb::gil_scoped_release released;
+          result = combine(a, bindings::view(a_ids), b, bindings::view(b_ids), subtract, n_threads);
+        }
+        return give(std::move(result));
+      },
+      "a_indptr"_a.noconvert(), "a_classes"_a.noconvert(), "a_counts"_a.noconvert(), "a_ids"_a.noconvert(),
+      "b_indptr"_a.noconvert(), "b_classes"_a.noconvert(), "b_counts"_a.noconvert(), "b_ids"_a.noconvert(),
+      "subtract"_a, "n_threads"_a);
+  m.def(
+      "class_totals",
+      [](const Words& indptr, const Classes& classes, const In<std::int64_t>& counts,
+         std::int32_t n_classes) {
+        return bindings::give(class_totals(table<std::int64_t>(indptr, classes, counts), n_classes));
+      },
+      "indptr"_a.noconvert(), "classes"_a.noconvert(), "counts"_a.noconvert(), "n_classes"_a);
+  m.def(
+      "build_table",
+      [](const Words& indptr, const Classes& classes, const In<std::int64_t>& counts, const In<double>& ratio,
+         int n_threads) {
+        const auto statistics = table<std::int64_t>(indptr, classes, counts);
+        WordTable<double> result;
+        {
+          const nb::gil_scoped_release released;
+          result = build_table(statistics, bindings::view(ratio), n_threads);
+        }
+        return give(std::move(result));
+      },
+      "indptr"_a.noconvert(), "classes"_a.noconvert(), "counts"_a.noconvert(), "ratio"_a.noconvert(),
+      "n_threads"_a);
+  m.def(
+      "normalize_log_rows",
+      [](const Matrix& scores, int n_threads) {
+        const nb::gil_scoped_release released;
+        normalize_log_rows(view(scores), static_cast<std::int64_t>(scores.shape(1)), n_threads);
+      },
+      "scores"_a.noconvert(), "n_threads"_a);
+  m.def(
+      "top_of_rows",
+      [](const InMatrix& scores, std::int64_t k, int n_threads) {
+        const auto n_columns = static_cast<std::int64_t>(scores.shape(1));
+        require(k >= 1 && k <= n_columns, "top: k must lie between 1 and the number of columns");
+        Top top;
+        {
+          const nb::gil_scoped_release released;
+          top = top_of_rows(view(scores), n_columns, k, n_threads);
+        }
+        const auto width = static_cast<std::size_t>(k);
+        return std::pair(bindings::give(std::move(top.columns), scores.shape(0), width),
+                         bindings::give(std::move(top.probabilities), scores.shape(0), width));
+      },
+      "scores"_a.noconvert(), "k"_a, "n_threads"_a);
+  m.def(
+      "best_of_rows",
+      [](const InMatrix& scores, int n_threads) {
+        const auto n_columns = static_cast<std::int64_t>(scores.shape(1));
+        require(n_columns >= 1, "best: there must be a column");
+        std::vector<std::int32_t> best;
+        {
+          const nb::gil_scoped_release released;
+          best = best_of_rows(view(scores), n_columns, n_threads);
+        }
+        return bindings::give(std::move(best));
+      },
+      "scores"_a.noconvert(), "n_threads"_a);
+}
 
 }  // namespace genus::bindings

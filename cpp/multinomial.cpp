@@ -1,0 +1,405 @@
+#include "multinomial.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "parallel.h"
+
+namespace genus {
+
+namespace {
+
+constexpr double one = static_cast<double>(std::int64_t{1} << fraction_bits);
+constexpr double limit = 0x1p63;
+constexpr std::int64_t grain = 4096;  // rows or words of cheap work per task
+
+[[noreturn]] void throw_overflow() {
+  throw std::overflow_error("counts exceed what 64-bit fixed point holds (2**" +
+                            std::to_string(63 - fraction_bits) + "); scale the weights down");
+}
+
+std::int64_t round_to_fixed(double scaled) {
+  if (!(scaled >= 0)) throw std::invalid_argument("counts and weights must be finite and not negative");
+  if (scaled >= limit) {
+    if (std::isinf(scaled)) throw std::invalid_argument("counts and weights must be finite and not negative");
+    throw_overflow();
+  }
+  return static_cast<std::int64_t>(scaled + 0.5);
+}
+
+std::int64_t checked_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum;
+  if (__builtin_add_overflow(a, b, &sum)) throw_overflow();
+  return sum;
+}
+
+// Running sums of row lengths held at indptr[w + 1]: turns them into row bounds.
+void lengths_to_bounds(std::vector<std::int64_t>& indptr) {
+  std::partial_sum(indptr.begin(), indptr.end(), indptr.begin());
+}
+
+struct Cell {
+  std::int32_t word, class_id;
+  std::int64_t count;
+};
+
+// Adds up documents order[begin, end), which come in class order, and appends one cell per (class, word).
+std::vector<Cell> count_chunk(const Csr<std::int64_t>& documents, std::span<const std::int32_t> codes,
+                              std::span<const std::int64_t> order, std::int64_t n_words) {
+  std::vector<Cell> cells;
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(n_words), 0);
+  std::vector<std::int32_t> touched;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto d = order[i];
+    for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k) {
+      const auto w = documents.indices[k];
+      const auto count = documents.values[k];
+      if (static_cast<std::uint64_t>(w) >= static_cast<std::uint64_t>(n_words))
+        throw std::invalid_argument("sparse rows: column " + std::to_string(w) + " is outside the matrix");
+      if (count == 0) continue;
+      if (sums[w] == 0) touched.push_back(w);
+      sums[w] = checked_sum(sums[w], count);
+    }
+    const auto c = codes[d];
+    if (i + 1 < order.size() && codes[order[i + 1]] == c) continue;
+    for (const auto w : touched) cells.push_back({w, c, std::exchange(sums[w], 0)});
+    touched.clear();
+  }
+  return cells;
+}
+
+// Adds neighbouring cells of one class together: a class may have been counted in two chunks.
+void add_up_neighbours(WordTable<std::int64_t>& table) {
+  std::int64_t to = 0;
+  std::int64_t begin = 0;
+  for (std::size_t w = 0; w + 1 < table.indptr.size(); ++w) {
+    const auto row = to;
+    const auto end = table.indptr[w + 1];
+    for (auto k = begin; k < end; ++k) {
+      if (to > row && table.classes[to - 1] == table.classes[k]) {
+        table.values[to - 1] = checked_sum(table.values[to - 1], table.values[k]);
+      } else {
+        table.classes[to] = table.classes[k];
+        table.values[to++] = table.values[k];
+      }
+    }
+    begin = end;
+    table.indptr[w + 1] = to;
+  }
+  table.classes.resize(static_cast<std::size_t>(to));
+  table.values.resize(static_cast<std::size_t>(to));
+}
+
+// Walks the union of word w's classes in both tables: visit(class, count of a, count of b).
+template <class Visit>
+void visit_pairs(const WordTableView<std::int64_t>& a, std::span<const std::int32_t> a_ids,
+                 const WordTableView<std::int64_t>& b, std::span<const std::int32_t> b_ids, std::int64_t w,
+                 Visit&& visit) {
+  using Row = WordTableView<std::int64_t>::Row;
+  auto [i, i_end] = w < a.words() ? a.row(w) : Row{0, 0};
+  auto [j, j_end] = w < b.words() ? b.row(w) : Row{0, 0};
+  while (i < i_end || j < j_end) {
+    const auto from_a = i < i_end ? a_ids[a.classes[i]] : std::numeric_limits<std::int32_t>::max();
+    const auto from_b = j < j_end ? b_ids[b.classes[j]] : std::numeric_limits<std::int32_t>::max();
+    const auto c = std::min(from_a, from_b);
+    visit(c, from_a == c ? a.values[i++] : 0, from_b == c ? b.values[j++] : 0);
+  }
+}
+
+double log_sum_exp(std::span<const double> row) {
+  const auto largest = *std::max_element(row.begin(), row.end());
+  if (!std::isfinite(largest)) return largest;
+  double sum = 0;
+  for (const auto value : row) sum += std::exp(value - largest);
+  return largest + std::log(sum);
+}
+
+std::int64_t rows_per_task(std::int64_t n_columns) {
+  return std::clamp<std::int64_t>((std::int64_t{1} << 14) / std::max<std::int64_t>(n_columns, 1), 1, 64);
+}
+
+}  // namespace
+
+template <class Value>
+std::vector<std::int64_t> to_fixed_point(const Csr<Value>& documents, std::span<const double> weights,
+                                         bool equal, int n_threads) {
+  std::vector<std::int64_t> fixed(documents.values.size());
+  parallel_ranges(documents.rows(), grain, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto d = begin; d < end; ++d) {
+      const auto weight = weights.empty() ? 1.0 : weights[d];
+      const auto first = documents.indptr[d];
+      const auto last = documents.indptr[d + 1];
+      auto scale = one * weight;
+      if (equal) {
+        std::int64_t length = 0;
+        for (auto k = first; k < last; ++k)
+          length = checked_sum(length, round_to_fixed(one * static_cast<double>(documents.values[k])));
+        scale = length > 0 ? one * scale / static_cast<double>(length) : 0.0;
+      }
+      for (auto k = first; k < last; ++k)
+        fixed[k] = round_to_fixed(static_cast<double>(documents.values[k]) * scale);
+    }
+  });
+  return fixed;
+}
+
+WordTable<std::int64_t> count_by_class(const Csr<std::int64_t>& documents,
+                                       std::span<const std::int32_t> codes, std::int64_t n_words,
+                                       std::int32_t n_classes, int n_threads) {
+  const auto n = documents.rows();
+  std::vector<std::int64_t> next(static_cast<std::size_t>(n_classes) + 1, 0);
+  for (const auto c : codes) {
+    if (static_cast<std::uint32_t>(c) >= static_cast<std::uint32_t>(n_classes))
+      throw std::invalid_argument("class numbers do not fit the number of classes");
+    ++next[c + 1];
+  }
+  lengths_to_bounds(next);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  for (std::int64_t d = 0; d < n; ++d) order[next[codes[d]]++] = d;
+
+  // Chunks of about equal numbers of entries. How they fall does not change the sums.
+  const auto n_chunks = std::clamp<std::int64_t>(documents.entries() / (1 << 16), 1, std::max(n_threads, 1));
+  std::vector<std::int64_t> bounds{0};
+  std::int64_t entries = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    entries += documents.indptr[order[i] + 1] - documents.indptr[order[i]];
+    if (entries * n_chunks >= static_cast<std::int64_t>(bounds.size()) * documents.entries() && i + 1 < n &&
+        static_cast<std::int64_t>(bounds.size()) < n_chunks)
+      bounds.push_back(i + 1);
+  }
+  bounds.push_back(n);
+  std::vector<std::vector<Cell>> chunks(bounds.size() - 1);
+  std::vector<std::vector<std::int64_t>> positions(chunks.size());
+  parallel_for(std::ssize(chunks), n_threads, [&](std::int64_t i) {
+    chunks[i] = count_chunk(documents, codes, std::span(order).subspan(bounds[i], bounds[i + 1] - bounds[i]),
+                            n_words);
+    positions[i].assign(static_cast<std::size_t>(n_words), 0);
+    for (const auto& cell : chunks[i]) ++positions[i][cell.word];
+  });
+
+  // Each chunk's cells of a word follow those of the chunk before, which keeps classes in order.
+  WordTable<std::int64_t> table;
+  table.indptr.assign(static_cast<std::size_t>(n_words) + 1, 0);
+  std::int64_t n_cells = 0;
+  for (std::int64_t w = 0; w < n_words; ++w) {
+    for (auto& position : positions) n_cells += std::exchange(position[w], n_cells);
+    table.indptr[w + 1] = n_cells;
+  }
+  table.classes.resize(static_cast<std::size_t>(n_cells));
+  table.values.resize(static_cast<std::size_t>(n_cells));
+  parallel_for(std::ssize(chunks), n_threads, [&](std::int64_t i) {
+    for (const auto& cell : chunks[i]) {
+      const auto k = positions[i][cell.word]++;
+      table.classes[k] = cell.class_id;
+      table.values[k] = cell.count;
+    }
+  });
+  if (chunks.size() > 1) add_up_neighbours(table);
+  return table;
+}
+
+WordTable<std::int64_t> combine(const WordTableView<std::int64_t>& a, std::span<const std::int32_t> a_ids,
+                                const WordTableView<std::int64_t>& b, std::span<const std::int32_t> b_ids,
+                                bool subtract, int n_threads) {
+  const auto n_words = std::max(a.words(), b.words());
+  const auto result = [subtract](std::int64_t x, std::int64_t y) {
+    if (!subtract) return checked_sum(x, y);
+    if (y > x) throw std::invalid_argument("counts would fall below zero");
+    return x - y;
+  };
+  WordTable<std::int64_t> table;
+  table.indptr.assign(static_cast<std::size_t>(n_words) + 1, 0);
+  parallel_ranges(n_words, grain, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto w = begin; w < end; ++w)
+      visit_pairs(a, a_ids, b, b_ids, w, [&](std::int32_t, std::int64_t x, std::int64_t y) {
+        table.indptr[w + 1] += result(x, y) != 0;
+      });
+  });
+  lengths_to_bounds(table.indptr);
+  table.classes.resize(static_cast<std::size_t>(table.indptr.back()));
+  table.values.resize(table.classes.size());
+  parallel_ranges(n_words, grain, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    auto to = table.indptr[begin];
+    for (auto w = begin; w < end; ++w)
+      visit_pairs(a, a_ids, b, b_ids, w, [&](std::int32_t c, std::int64_t x, std::int64_t y) {
+        if (const auto count = result(x, y); count != 0) {
+          table.classes[to] = c;
+          table.values[to++] = count;
+        }
+      });
+  });
+  return table;
+}
+
+std::vector<double> class_totals(const WordTableView<std::int64_t>& counts, std::int32_t n_classes) {
+  // Two halves of 32 bits: neither sum can overflow, whatever a table in memory holds.
+  const auto n = static_cast<std::size_t>(n_classes);
+  std::vector<std::int64_t> high(n, 0), low(n, 0);
+  for (std::size_t k = 0; k < counts.values.size(); ++k) {
+    high[counts.classes[k]] += counts.values[k] >> 32;
+    low[counts.classes[k]] += counts.values[k] & 0xffffffff;
+  }
+  std::vector<double> totals(n);
+  for (std::size_t c = 0; c < n; ++c) {
+    const auto carry = low[c] >> 32;
+    totals[c] = std::ldexp(static_cast<double>(high[c] + carry), 32 - fraction_bits) +
+                std::ldexp(static_cast<double>(low[c] & 0xffffffff), -fraction_bits);
+  }
+  return totals;
+}
+
+WordTable<double> build_table(const WordTableView<std::int64_t>& counts, std::span<const double> ratio,
+                              int n_threads) {
+  const auto n_words = counts.words();
+  const auto n_classes = std::ssize(ratio);
+  WordTable<double> table;
+  table.indptr.assign(static_cast<std::size_t>(n_words) + 1, 0);
+  for (std::int64_t w = 0; w < n_words; ++w) {
+    const auto [begin, end] = counts.row(w);
+    table.indptr[w + 1] = table.indptr[w] + (2 * (end - begin) >= n_classes ? n_classes : end - begin);
+  }
+  table.classes.resize(static_cast<std::size_t>(table.indptr.back()));
+  table.values.resize(table.classes.size());
+  parallel_ranges(n_words, grain / 8, n_threads, [&](std::int64_t first, std::int64_t last) {
+    for (auto w = first; w < last; ++w) {
+      const auto [begin, end] = counts.row(w);
+      const auto to = table.indptr[w];
+      const auto dense = table.indptr[w + 1] - to == n_classes;
+      if (dense) std::iota(table.classes.begin() + to, table.classes.begin() + to + n_classes, 0);
+      for (auto k = begin; k < end; ++k) {
+        const auto c = counts.classes[k];
+        const auto at = dense ? to + c : to + k - begin;
+        table.classes[at] = c;
+        table.values[at] = std::log1p(ratio[c] * (static_cast<double>(counts.values[k]) / one));
+      }
+    }
+  });
+  return table;
+}
+
+template <class Value>
+void score(const WordTableView<double>& table, const Csr<Value>& documents, std::span<const double> bias,
+           std::span<const double> log_uniform, std::span<double> out, int n_threads) {
+  const auto n_classes = std::ssize(bias);
+  const auto n_words = table.words();
+  parallel_ranges(
+      documents.rows(), rows_per_task(n_classes), n_threads, [&](std::int64_t begin, std::int64_t end) {
+        // One slot more than there are classes takes what a damaged table says of classes that do not exist.
+        std::vector<double> sums(static_cast<std::size_t>(n_classes) + 1);
+        for (auto d = begin; d < end; ++d) {
+          std::fill(sums.begin(), sums.end(), 0.0);
+          double* const sum = sums.data();
+          double length = 0;
+          for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k) {
+            const std::int64_t w = documents.indices[k];
+            if (static_cast<std::uint64_t>(w) >= static_cast<std::uint64_t>(n_words)) continue;
+            const auto x = static_cast<double>(documents.values[k]);
+            const auto [from, to] = table.row(w);
+            const double* const value = table.values.data() + from;
+            length += x;
+            if (to - from == n_classes) {
+              for (std::int64_t c = 0; c < n_classes; ++c) sum[c] += x * value[c];
+            } else {
+              const std::int32_t* const id = table.classes.data() + from;
+              for (std::int64_t i = 0; i < to - from; ++i)
+                sum[std::min<std::size_t>(static_cast<std::uint32_t>(id[i]), n_classes)] += x * value[i];
+            }
+          }
+          double* const row = out.data() + d * n_classes;
+          for (std::int64_t c = 0; c < n_classes; ++c) row[c] = bias[c] + (length * log_uniform[c] + sum[c]);
+        }
+      });
+}
+
+template <class Value>
+std::vector<double> score_without_self(const WordTableView<std::int64_t>& counts, const Csr<Value>& documents,
+                                       std::span<const std::int64_t> fixed,
+                                       std::span<const std::int32_t> codes, std::span<const double> ratio,
+                                       int n_threads) {
+  std::vector<double> own(static_cast<std::size_t>(documents.rows()));
+  parallel_ranges(documents.rows(), 64, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto d = begin; d < end; ++d) {
+      double sum = 0;
+      for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k) {
+        const std::int64_t w = documents.indices[k];
+        std::int64_t count = 0;
+        if (static_cast<std::uint64_t>(w) < static_cast<std::uint64_t>(counts.words())) {
+          const auto [from, to] = counts.row(w);
+          const auto* const last = counts.classes.data() + to;
+          const auto* const at = std::lower_bound(counts.classes.data() + from, last, codes[d]);
+          if (at != last && *at == codes[d]) count = counts.values[at - counts.classes.data()];
+        }
+        if (count < fixed[k])
+          throw std::invalid_argument("document " + std::to_string(d) + " was not learned in this class");
+        const auto rest = static_cast<double>(count - fixed[k]) / one;
+        sum += static_cast<double>(documents.values[k]) * std::log1p(ratio[d] * rest);
+      }
+      own[d] = sum;
+    }
+  });
+  return own;
+}
+
+void normalize_log_rows(std::span<double> scores, std::int64_t n_columns, int n_threads) {
+  const auto n = n_columns > 0 ? std::ssize(scores) / n_columns : 0;
+  parallel_ranges(n, rows_per_task(n_columns), n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto d = begin; d < end; ++d) {
+      const auto row = scores.subspan(d * n_columns, n_columns);
+      const auto norm = log_sum_exp(row);
+      if (std::isinf(norm)) continue;
+      for (auto& value : row) value -= norm;
+    }
+  });
+}
+
+Top top_of_rows(std::span<const double> scores, std::int64_t n_columns, std::int64_t k, int n_threads) {
+  const auto n = std::ssize(scores) / n_columns;
+  Top top{std::vector<std::int32_t>(n * k), std::vector<double>(n * k)};
+  parallel_ranges(n, rows_per_task(n_columns), n_threads, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::int32_t> order(static_cast<std::size_t>(n_columns));
+    for (auto d = begin; d < end; ++d) {
+      const auto row = scores.subspan(d * n_columns, n_columns);
+      std::iota(order.begin(), order.end(), 0);
+      std::partial_sort(order.begin(), order.begin() + k, order.end(), [row](std::int32_t a, std::int32_t b) {
+        return row[a] > row[b] || (row[a] == row[b] && a < b);
+      });
+      const auto norm = log_sum_exp(row);
+      for (std::int64_t i = 0; i < k; ++i) {
+        top.columns[d * k + i] = order[i];
+        top.probabilities[d * k + i] = std::exp(row[order[i]] - norm);
+      }
+    }
+  });
+  return top;
+}
+
+std::vector<std::int32_t> best_of_rows(std::span<const double> scores, std::int64_t n_columns,
+                                       int n_threads) {
+  const auto n = std::ssize(scores) / n_columns;
+  std::vector<std::int32_t> best(static_cast<std::size_t>(n));
+  parallel_ranges(n, rows_per_task(n_columns), n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto d = begin; d < end; ++d) {
+      const auto row = scores.subspan(d * n_columns, n_columns);
+      best[d] = static_cast<std::int32_t>(std::max_element(row.begin(), row.end()) - row.begin());
+    }
+  });
+  return best;
+}
+
+#define GENUS_INSTANTIATE(Value)                                                                            \
+  template std::vector<std::int64_t> to_fixed_point(const Csr<Value>&, std::span<const double>, bool, int); \
+  template void score(const WordTableView<double>&, const Csr<Value>&, std::span<const double>,             \
+                      std::span<const double>, std::span<double>, int);                                     \
+  template std::vector<double> score_without_self(                                                          \
+      const WordTableView<std::int64_t>&, const Csr<Value>&, std::span<const std::int64_t>,                 \
+      std::span<const std::int32_t>, std::span<const double>, int);
+GENUS_INSTANTIATE(float)
+GENUS_INSTANTIATE(double)
+#undef GENUS_INSTANTIATE
+
+}  // namespace genus

@@ -1,0 +1,362 @@
+"""The way from documents to labels that all generative models share.
+
+A model says three things: how a document becomes exact counts (`_count`), how counts become parameters
+(`_make_parameters`), and how likely a document is in each class (`_joint_log_likelihood`). Everything else is here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, check_array
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_is_fitted,
+    check_non_negative,
+    column_or_1d,
+    validate_data,
+)
+
+from genus import _core
+from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
+from genus.statistics import Batch, ClassCounts, Labels, Ledger, encode_labels
+
+_BLOCK = 1 << 19  # scores held at once where only a few per document are kept: 4 MB, inside the caches
+
+
+class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of models that add up their documents by class.
+
+    Learning is additive: `partial_fit` may bring new classes and new columns at any time, `merge` of two models is
+    the model of both sets of documents, `unlearn` takes documents out as if they had never come; all bit for bit.
+    Parameters are made from the sums when they are first needed, and again after `set_params`.
+    """
+
+    n_jobs: int | None
+    _shapes_counts: tuple[str, ...] = ()  # parameters that act while counting: they cannot change later
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise ValueError for a constructor parameter that makes no sense."""
+
+    @abstractmethod
+    def _count(self, rows: SparseRows, weights: Float64 | None) -> Int64:
+        """What each entry of the documents adds to its class's count, in fixed point."""
+
+    @abstractmethod
+    def _make_parameters(self, counts: ClassCounts) -> Any:
+        """The model's parameters."""
+
+    @abstractmethod
+    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+        """log p(c, d) for each document and class. Columns that were not trained are ignored."""
+
+    # Learning
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from documents and their labels, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_words)
+            Word counts, or other weights that are not negative.
+        y : array of shape (n_documents,)
+            Labels: text or numbers.
+        sample_weight : array of shape (n_documents,), default=None
+            How often each document counts: not negative, 1 by default.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr")
+        check_non_negative(X, f"{type(self).__name__} (input X)")
+        return self._fit_rows(_to_rows(X), y, sample_weight)
+
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from more documents.
+
+        New labels may come at any time, and so may wider documents: their further columns are new words.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_words)
+            Word counts; at least as many columns as learned so far.
+        y : array of shape (n_documents,)
+            Labels.
+        classes : array, default=None
+            Labels to know of even without documents. Never needed.
+        sample_weight : array of shape (n_documents,), default=None
+            How often each document counts.
+
+        Returns
+        -------
+        self
+        """
+        grows = not self._is_fitted() or _width(X) > self.n_features_in_
+        if grows:
+            matrix = check_array(X, accept_sparse="csr", estimator=self, input_name="X")
+        else:
+            matrix = validate_data(self, X, reset=False, accept_sparse="csr")
+        check_non_negative(matrix, f"{type(self).__name__} (input X)")
+        self._partial_fit_rows(_to_rows(matrix), y, sample_weight, classes)
+        if grows:
+            validate_data(self, X, reset=True, skip_check_array=True)  # the names of the new columns
+        return self
+
+    def unlearn(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Take documents out again, exactly as if they had never been learned.
+
+        A class goes with its last document, unless `partial_fit` was told of it through ``classes``. Columns stay.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What was given to `fit` or `partial_fit` for these documents.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If these documents were never learned, or no other document would be left. The model is then unchanged.
+        """
+        check_is_fitted(self)
+        matrix = validate_data(self, X, reset=False, accept_sparse="csr")
+        return self._unlearn_rows(_to_rows(matrix), y, sample_weight)
+
+    def merge(self, other: Self) -> Self:
+        """Take in all that another model has learned, as if this one had learned it.
+
+        Parameters
+        ----------
+        other : a fitted model of the same class and parameters (``n_jobs`` aside)
+            It is left unchanged.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise ValueError(f"other must be a {type(self).__name__}, got {type(other).__name__}.")
+        check_is_fitted(other)
+        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
+        for name in mine.keys() - {"n_jobs"}:
+            if not np.array_equal(mine[name], theirs[name]):
+                raise ValueError(f"cannot merge models with different {name}: {mine[name]!r} and {theirs[name]!r}.")
+        threads = n_threads(self.n_jobs)
+        merged = self._ledger.checked(threads).merge(other._ledger.checked(threads), threads)
+        self._keep(Ledger(merged))
+        return self
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters. Smoothing and priors act from the next prediction on, without the documents."""
+        super().set_params(**params)
+        self._parameters_cache = None
+        return self
+
+    def _fit_rows(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        self._check_parameters()
+        ledger = Ledger()
+        ledger.add(self._batch(rows, y, sample_weight), n_threads(self.n_jobs))
+        self._counted_with = self._counting_parameters()
+        self._keep(ledger)
+        self._parameters  # noqa: B018 (made here, so that fitting tells of any trouble and predicting is fast)
+        return self
+
+    def _partial_fit_rows(
+        self,
+        rows: SparseRows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Self:
+        self._check_parameters()
+        fitted = self._is_fitted()
+        if fitted:
+            self._check_counted_alike()
+        ledger = self._ledger if fitted else Ledger()
+        ledger.add(self._batch(rows, y, sample_weight, classes), n_threads(self.n_jobs))
+        self._counted_with = self._counting_parameters()
+        self._keep(ledger)
+        return self
+
+    def _unlearn_rows(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        self._check_parameters()
+        self._check_counted_alike()
+        threads = n_threads(self.n_jobs)
+        gone = ClassCounts.of(self._batch(rows, y, sample_weight), threads)
+        self._keep(Ledger(self._ledger.checked(threads).subtract(gone, threads)))
+        return self
+
+    def _batch(
+        self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None = None
+    ) -> Batch:
+        labels = _check_labels(y)
+        if len(labels) != rows.n_rows:
+            raise ValueError(f"y must have one label for each document ({rows.n_rows}), got {len(labels)}.")
+        weights = _check_weights(sample_weight, rows.n_rows)
+        declared = None if classes is None else encode_labels(_check_labels(classes))[0]
+        return Batch.of(rows, self._count(rows, weights), labels, weights, declared)
+
+    def _keep(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._parameters_cache: Any = None
+        self.n_features_in_ = ledger.n_columns
+
+    @property
+    def _parameters(self) -> Any:
+        parameters = getattr(self, "_parameters_cache", None)
+        if parameters is None:
+            check_is_fitted(self)
+            self._check_parameters()
+            parameters = self._make_parameters(self._ledger.checked(n_threads(self.n_jobs)))
+            self._parameters_cache = parameters
+        return parameters
+
+    def _counting_parameters(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._shapes_counts}
+
+    def _check_counted_alike(self) -> None:
+        for name, value in self._counted_with.items():
+            if getattr(self, name) != value:
+                raise ValueError(f"{name} was {value!r} when the documents were learned; fit again to change it.")
+
+    # Predicting
+
+    @property
+    def classes_(self) -> Labels:
+        """The labels, in order."""
+        check_is_fitted(self)
+        return self._ledger.settle(n_threads(self.n_jobs)).labels
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable label of each document, as an array of shape (n_documents,)."""
+        rows = self._check_rows(X)
+        threads = n_threads(self.n_jobs)
+        best = [_core.best_of_rows(scores, threads) for scores in self._score_blocks(rows)]
+        return self.classes_[np.concatenate(best)]
+
+    def predict_top(self, X: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
+        """The ``k`` most probable labels of each document.
+
+        Memory grows with ``k``, not with the number of classes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_words)
+            Word counts.
+        k : int, default=5
+            How many; all classes, where there are fewer.
+
+        Returns
+        -------
+        labels : array of shape (n_documents, k)
+            The most probable first.
+        probabilities : array of shape (n_documents, k)
+        """
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+            raise ValueError(f"k must be a positive integer, got {k!r}.")
+        rows = self._check_rows(X)
+        threads = n_threads(self.n_jobs)
+        k = min(int(k), len(self.classes_))
+        tops = [_core.top_of_rows(scores, k, threads) for scores in self._score_blocks(rows)]
+        columns, probabilities = (np.concatenate(parts) for parts in zip(*tops, strict=True))
+        return self.classes_[columns], probabilities
+
+    def predict_joint_log_proba(self, X: Any) -> Float64:
+        """log p(c, d): an array of shape (n_documents, n_classes), unnormalised."""
+        return self._joint_log_likelihood(self._check_rows(X))
+
+    def predict_log_proba(self, X: Any) -> Float64:
+        """log p(c | d): an array of shape (n_documents, n_classes)."""
+        return self._normalize(self.predict_joint_log_proba(X))
+
+    def predict_proba(self, X: Any) -> Float64:
+        """p(c | d): an array of shape (n_documents, n_classes), rows summing to one."""
+        log_proba = self.predict_log_proba(X)
+        return np.exp(log_proba, out=log_proba)
+
+    def _normalize(self, scores: Float64) -> Float64:
+        _core.normalize_log_rows(scores, n_threads(self.n_jobs))
+        return scores
+
+    def _score_blocks(self, rows: SparseRows) -> Iterator[Float64]:
+        size = max(1, _BLOCK // len(self.classes_))
+        for begin in range(0, max(rows.n_rows, 1), size):
+            yield self._joint_log_likelihood(_slice(rows, begin, begin + size))
+
+    def _check_rows(self, X: Any) -> SparseRows:
+        check_is_fitted(self)
+        return _to_rows(validate_data(self, X, reset=False, accept_sparse="csr"))
+
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "_ledger")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._is_fitted()
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.classifier_tags.poor_score = True  # on real-valued data, which is not what counts are for
+        return tags
+
+
+def _to_rows(X: Any) -> SparseRows:
+    """A checked matrix as plain arrays. Entries of one cell are added up, so that each is rounded once."""
+    matrix = X if sparse.issparse(X) else sparse.csr_array(X)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if matrix.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(f"X must have fewer than 2**31 columns, got {matrix.shape[1]}.")
+    data = matrix.data if matrix.data.dtype == np.float32 else matrix.data.astype(np.float64, copy=False)
+    indices: Int32 = matrix.indices.astype(np.int32, copy=False)
+    return SparseRows(matrix.indptr.astype(np.int64, copy=False), indices, data, matrix.shape[1])
+
+
+def _slice(rows: SparseRows, begin: int, end: int) -> SparseRows:
+    if begin == 0 and end >= rows.n_rows:
+        return rows
+    indptr = rows.indptr[begin : end + 1]
+    inside = slice(indptr[0], indptr[-1])
+    return SparseRows(indptr - indptr[0], rows.indices[inside], rows.data[inside], rows.n_columns)
+
+
+def _width(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    shape = np.shape(X) if shape is None else shape
+    return int(shape[1]) if len(shape) == 2 else 0
+
+
+def _check_labels(y: Any) -> NDArray[Any]:
+    labels = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
+    checked: NDArray[Any] = labels
+    return checked
+
+
+def _check_weights(sample_weight: Any, n: int) -> Float64 | None:
+    if sample_weight is None:
+        return None
+    weights = np.array(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n, weights)
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},), one weight for each document, got {weights.shape}.")
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError("sample_weight must be finite and not negative.")
+    return weights

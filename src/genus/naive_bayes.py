@@ -1,0 +1,370 @@
+"""Multinomial naive Bayes: a class is one distribution over words, smoothed towards the uniform one.
+
+    log p(c, d) = prior_scale * log p(c) + sum over words w of x_dw * log p(w | c)
+    p(w | c)    = (1 - b) * count_wc / T_c + b / N                                   (Jelinek-Mercer)
+    p(w | c)    = (count_wc + alpha) / (T_c + alpha * N)                             (Lidstone)
+
+with count_wc the class's count of word w, T_c its total count and N the number of words. The second is the first with
+b = alpha*N / (T_c + alpha*N); see `genus.smoothing`. The model is the baseline of
+
+    L. Hassan, M. Hirsch: text classification with tied document mixtures
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from genus import _core
+from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
+from genus._base import GenerativeClassifier, _check_labels
+from genus.smoothing import JelinekMercer, Lidstone, Smoothing, interpolate, log_uniform
+from genus.statistics import ONE, ClassCounts, Ledger, encode_labels
+
+_SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
+
+
+@dataclass(frozen=True)
+class _ScoreTable:
+    """What scoring reads: see ``score`` in the native core.
+
+    ``values`` holds log1p(ratio_c * count_wc) by word; ``bias`` is prior_scale * log p(c); ``log_uniform`` is the
+    log probability of a word that the class has never seen.
+    """
+
+    indptr: Int64
+    classes: Int32
+    values: Float64
+    bias: Float64
+    log_prior: Float64
+    log_uniform: Float64
+
+    def row(self, w: int) -> slice:
+        n = len(self.values)
+        begin = min(max(int(self.indptr[w]), 0), n)
+        return slice(begin, min(max(int(self.indptr[w + 1]), begin), n))
+
+    def evidence(self, w: int, classes: Int64) -> Float64:
+        """log p(w | c) for some classes."""
+        row = self.row(w)
+        ids, values = self.classes[row], self.values[row]
+        if len(ids) == len(self.bias):
+            return values[classes] + self.log_uniform[classes]
+        at = np.searchsorted(ids, classes)
+        found = (at < len(ids)) & (ids[np.minimum(at, len(ids) - 1)] == classes) if len(ids) else np.zeros(1, bool)
+        seen = np.where(found, values[np.minimum(at, len(ids) - 1)] if len(ids) else 0.0, 0.0)
+        return np.asarray(seen + self.log_uniform[classes])
+
+    def check_shapes(self) -> None:
+        for name in self.__dataclass_fields__:
+            array, dtype = getattr(self, name), {"indptr": "i8", "classes": "i4"}.get(name, "f8")
+            if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype) or array.ndim != 1:
+                raise ValueError(f"{name} must be a one-dimensional array of {np.dtype(dtype)}.")
+        if not len(self.indptr) or len(self.classes) != len(self.values):
+            raise ValueError("the score table's indptr, classes and values do not belong together.")
+
+
+class MultinomialNB(GenerativeClassifier):
+    """Naive Bayes for word counts, learned exactly and scored in proportion to the words.
+
+    The same probabilities as scikit-learn's ``MultinomialNB``, from sums that can be merged, unlearned and grown,
+    in memory in proportion to the (word, class) pairs that occur.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Lidstone smoothing: what is added to every count. Positive.
+    background_smoothing : float, default=None
+        If given, replaces ``alpha``: the share of each class's probability that is spread evenly over all words,
+        above 0 and at most 1.
+    prior_scale : float, default=1.0
+        Multiplies the log prior; 0 ignores it. Not negative.
+    document_weights : {"length", "equal"}, default="length"
+        Whether a document counts by its length, or every document as one (its counts are divided by its length).
+        Empty documents count in the prior only.
+    fit_prior : bool, default=True
+        Learn p(c) from the documents' weights; otherwise all classes are equally probable beforehand.
+    class_prior : array of shape (n_classes,), default=None
+        p(c), in the order of ``classes_``; replaces learned ones.
+    n_jobs : int, default=None
+        Threads; None and -1 use every core. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    n_features_in_ : int
+        The number of words N.
+    class_count_, class_log_prior_ : arrays of shape (n_classes,)
+        The documents' summed weights, and log p(c).
+    feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
+        count_wc and log p(w | c). Dense, made anew each time they are asked for.
+
+    Notes
+    -----
+    ========================  ==========================================  =========================
+    symbol                    here                                        shape
+    ========================  ==========================================  =========================
+    x_dw                      ``X``                                       (n_documents, n_features)
+    log p(c)                  ``class_log_prior_``                        (n_classes,)
+    log p(w | c)              ``feature_log_prob_``                       (n_classes, n_features)
+    log p(c, d)               ``predict_joint_log_proba``                 (n_documents, n_classes)
+    ========================  ==========================================  =========================
+
+    A class that has only been announced (``classes`` of `partial_fit`) is uniform over words, with prior 0.
+    If all documents weigh nothing, the prior is uniform.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from genus.naive_bayes import MultinomialNB
+    >>> X = np.array([[2, 1, 0], [1, 0, 0], [0, 1, 3]])
+    >>> clf = MultinomialNB().fit(X, ["ham", "ham", "spam"])
+    >>> clf.predict([[0, 0, 2]])
+    array(['spam'], dtype='<U4')
+    >>> clf.unlearn(X[2:], ["spam"]).classes_
+    array(['ham'], dtype='<U3')
+    """
+
+    _shapes_counts = ("document_weights",)
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        background_smoothing: float | None = None,
+        prior_scale: float = 1.0,
+        document_weights: str = "length",
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.background_smoothing = background_smoothing
+        self.prior_scale = prior_scale
+        self.document_weights = document_weights
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        _check_number("alpha", self.alpha, _SMALLEST, math.inf, "a positive number")
+        if self.background_smoothing is not None:
+            _check_number(
+                "background_smoothing", self.background_smoothing, _SMALLEST, 1, "None or a number above 0, at most 1"
+            )
+        _check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
+        if self.document_weights not in ("length", "equal"):
+            raise ValueError(f"document_weights must be 'length' or 'equal', got {self.document_weights!r}.")
+        n_threads(self.n_jobs)
+
+    @property
+    def _smoothing(self) -> Smoothing:
+        if self.background_smoothing is not None:
+            return JelinekMercer(float(self.background_smoothing))
+        return Lidstone(float(self.alpha))
+
+    # Counts and parameters
+
+    def _count(self, rows: SparseRows, weights: Float64 | None) -> Int64:
+        each = np.empty(0) if weights is None else weights
+        fixed: Int64 = _core.to_fixed_point(
+            rows.indptr, rows.data, each, self.document_weights == "equal", n_threads(self.n_jobs)
+        )
+        return fixed
+
+    def _make_parameters(self, counts: ClassCounts) -> _ScoreTable:
+        n_words = max(counts.n_words, 1)
+        ratio = self._smoothing.ratio(counts.totals, n_words)
+        log_prior = self._log_prior(counts.weights)
+        table = _core.build_table(counts.indptr, counts.classes, counts.counts, ratio, n_threads(self.n_jobs))
+        background = log_uniform(self._smoothing, counts.totals, n_words)
+        return _ScoreTable(*table, self._scale(log_prior), log_prior, background)
+
+    def _log_prior(self, weights: Int64) -> Float64:
+        n_classes = len(weights)
+        if self.class_prior is not None:
+            prior = np.asarray(self.class_prior, dtype=np.float64)
+            if prior.shape != (n_classes,) or not (prior >= 0).all() or not math.isclose(prior.sum(), 1.0):
+                raise ValueError(
+                    f"class_prior must be {n_classes} probabilities that sum to 1, one for each class, "
+                    f"got {self.class_prior!r}."
+                )
+        elif self.fit_prior and weights.any():
+            prior = weights / weights.sum(dtype=np.float64)
+        else:
+            prior = np.full(n_classes, 1 / n_classes)
+        with np.errstate(divide="ignore"):  # a class without weight has prior 0
+            return np.log(prior)
+
+    def _scale(self, log_prior: Float64) -> Float64:
+        return self.prior_scale * log_prior if self.prior_scale > 0 else np.zeros_like(log_prior)
+
+    # Scores
+
+    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+        table: _ScoreTable = self._parameters
+        out = np.empty((rows.n_rows, len(table.bias)))
+        _core.score(
+            table.indptr, table.classes, table.values,
+            rows.indptr, rows.indices, rows.data,
+            table.bias, table.log_uniform, out, n_threads(self.n_jobs),
+        )  # fmt: skip
+        return out
+
+    def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+        """log p(c | d) for training documents, each by the model trained without it.
+
+        Exact, in one pass: only the document's own class changes. Words keep their columns.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Training documents, as given to `fit`.
+
+        Returns
+        -------
+        array of shape (n_documents, n_classes)
+            A class whose only document is left out has -inf.
+
+        Raises
+        ------
+        ValueError
+            If a document is not among those learned.
+
+        Examples
+        --------
+        >>> X, y = np.array([[2, 0], [1, 1], [0, 3]]), ["a", "a", "b"]
+        >>> MultinomialNB().fit(X, y).leave_one_out_log_proba(X, y).argmax(axis=1)
+        array([0, 0, 0])
+        """
+        return self._leave_one_out(self._check_rows(X), y, sample_weight)
+
+    def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+        self._check_parameters()
+        self._check_counted_alike()
+        batch = self._batch(rows, y, sample_weight)
+        counts = self._ledger.checked(n_threads(self.n_jobs))
+        at = np.searchsorted(counts.labels, batch.labels)
+        known = counts.labels[np.minimum(at, counts.n_classes - 1)] == batch.labels
+        if not known.all():
+            raise ValueError(f"y must hold learned classes; {batch.labels[~known][0]!r} was never learned.")
+        own = at.astype(np.int32)[batch.codes]
+
+        # Lengths as sums of integers: a class left without words has a total of exactly zero.
+        bounds = np.concatenate(([0], np.cumsum(batch.counts)))[rows.indptr]
+        totals = counts.totals[own] - np.diff(bounds) / ONE
+        weights = counts.weights[own] - batch.weights
+        if (totals < 0).any() or (weights < 0).any():
+            raise ValueError("X, y and sample_weight must be documents that were learned.")
+        n_words = max(counts.n_words, 1)
+        words = _core.score_without_self(
+            counts.indptr, counts.classes, counts.counts,
+            rows.indptr, rows.indices, rows.data,
+            batch.counts, own, self._smoothing.ratio(totals, n_words), n_threads(self.n_jobs),
+        )  # fmt: skip
+        lengths = np.add.reduceat(np.append(rows.data, 0), rows.indptr[:-1]) * (np.diff(rows.indptr) > 0)
+        words = words + lengths * log_uniform(self._smoothing, totals, n_words)
+
+        # The smaller sum of all weights divides every class's prior alike, and so does not matter.
+        prior = self._parameters.log_prior[own]
+        if self.class_prior is None and self.fit_prior and counts.weights.any():
+            with np.errstate(divide="ignore"):
+                prior = np.log(weights / counts.weights.sum(dtype=np.float64))
+        scores = self._joint_log_likelihood(rows)
+        alone = (counts.documents[own] == 1) & ~counts.declared[own]
+        scores[np.arange(rows.n_rows), own] = np.where(alone, -np.inf, self._scale(prior) + words)
+        return self._normalize(scores)
+
+    # Looking inside
+
+    @property
+    def class_count_(self) -> Float64:
+        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
+
+    @property
+    def class_log_prior_(self) -> Float64:
+        log_prior: Float64 = self._parameters.log_prior
+        return log_prior
+
+    @property
+    def feature_count_(self) -> Float64:
+        return self._ledger.checked(n_threads(self.n_jobs)).dense() / ONE
+
+    @property
+    def feature_log_prob_(self) -> Float64:
+        counts = self._ledger.checked(n_threads(self.n_jobs))
+        totals = counts.totals[:, np.newaxis]
+        b = self._smoothing.uniform_weight(totals, counts.n_words)
+        estimate = counts.dense() / ONE / np.where(totals > 0, totals, 1)
+        return np.log(interpolate([estimate], [1 - b, b], counts.n_words))
+
+    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+        """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
+        table: _ScoreTable = self._parameters
+        ids = np.asarray(classes, dtype=np.int64)
+        words = np.zeros((len(row.indices), len(ids)))
+        for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
+            if 0 <= w < len(table.indptr) - 1:
+                words[i] = x * table.evidence(w, ids)
+        return table.bias[ids], words
+
+    def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
+        """The words that speak most for class c: p(w|c) * log(p(w|c) / p(w|not c)), largest first.
+
+        This is the word's part in the divergence of the class from the rest: rare words with a large ratio
+        and common ones with a small ratio are weighed on one scale.
+        """
+        counts = self._ledger.checked(n_threads(self.n_jobs))
+        n_words, n_classes = max(counts.n_words, 1), counts.n_classes
+        cells = np.flatnonzero(counts.classes == c)
+        words = np.searchsorted(counts.indptr, cells, side="right") - 1
+        inside = counts.counts[cells] / ONE
+        sums = np.concatenate(([0.0], np.cumsum(counts.counts / ONE)))
+        rest = np.maximum(sums[counts.indptr[words + 1]] - sums[counts.indptr[words]] - inside, 0)
+        totals = np.array([counts.totals[c], counts.totals.sum() - counts.totals[c]])
+        ratio, log_b = self._smoothing.ratio(totals, n_words), log_uniform(self._smoothing, totals, n_words)
+        log_p = log_b[0] + np.log1p(ratio[0] * inside)
+        log_q = log_b[1] + np.log1p(ratio[1] * rest) if n_classes > 1 else np.full(len(words), -np.log(n_words))
+        weights = np.exp(log_p) * (log_p - log_q)
+        best = np.lexsort((words, -weights))[:n]
+        return words[best], weights[best]
+
+    # Keeping
+
+    def _get_state(self) -> dict[str, NDArray[Any] | str | int | float | bool | None]:
+        """Everything learned, as arrays that can be mapped from a file."""
+        table: _ScoreTable = self._parameters
+        counts = self._ledger.settle(n_threads(self.n_jobs))
+        state: dict[str, NDArray[Any] | str | int | float | bool | None] = dict(self._counted_with)
+        state |= {name: getattr(counts, name) for name in counts.__dataclass_fields__}
+        return state | {f"table_{name}": getattr(table, name) for name in table.__dataclass_fields__}
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
+        try:
+            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
+            table = _ScoreTable(**{name: state[f"table_{name}"] for name in _ScoreTable.__dataclass_fields__})
+            counted_with = {name: state[name] for name in self._shapes_counts}
+        except KeyError as error:
+            raise ValueError(f"the model's state lacks {error}.") from None
+        counts.check_shapes()
+        table.check_shapes()
+        if any(len(array) != counts.n_classes for array in (table.bias, table.log_prior, table.log_uniform)):
+            raise ValueError("the score table and the labels are of different length.")
+        if len(table.indptr) != len(counts.indptr):
+            raise ValueError("the score table and the counts know different numbers of words.")
+        self._keep(Ledger(counts, checked=False))
+        self._counted_with = counted_with
+        self._parameters_cache = table
+
+
+def _check_number(name: str, value: Any, low: float, high: float, expected: str) -> None:
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high or math.isinf(value):
+        raise ValueError(f"{name} must be {expected}, got {value!r}.")
