@@ -6,6 +6,8 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "parallel.h"
@@ -54,7 +56,15 @@ std::vector<Cell> count_chunk(const Csr<std::int64_t>& documents, std::span<cons
   std::vector<Cell> cells;
   std::vector<std::int64_t> sums(static_cast<std::size_t>(n_words), 0);
   std::vector<std::int32_t> touched;
+  constexpr std::size_t ahead = 12;  // documents of one class lie apart: ask for them before they are needed
   for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i + 2 * ahead < order.size()) __builtin_prefetch(&documents.indptr[order[i + 2 * ahead]]);
+    if (i + ahead < order.size()) {
+      const auto k = documents.indptr[order[i + ahead]];
+      __builtin_prefetch(documents.indices.data() + k);
+      __builtin_prefetch(documents.values.data() + k);
+      __builtin_prefetch(documents.values.data() + k + 8);
+    }
     const auto d = order[i];
     for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k) {
       const auto w = documents.indices[k];
@@ -100,7 +110,6 @@ template <class Visit>
 void visit_pairs(const WordTableView<std::int64_t>& a, std::span<const std::int32_t> a_ids,
                  const WordTableView<std::int64_t>& b, std::span<const std::int32_t> b_ids, std::int64_t w,
                  Visit&& visit) {
-  using Row = WordTableView<std::int64_t>::Row;
   auto [i, i_end] = w < a.words() ? a.row(w) : Row{0, 0};
   auto [j, j_end] = w < b.words() ? b.row(w) : Row{0, 0};
   while (i < i_end || j < j_end) {
@@ -119,11 +128,104 @@ double log_sum_exp(std::span<const double> row) {
   return largest + std::log(sum);
 }
 
+// A full row of a table, to be added x times.
+struct Term {
+  const double* values;
+  double x;
+};
+
+// Several classes side by side; need not be aligned in memory.
+using Four = double __attribute__((vector_size(32), aligned(8)));
+using Two = double __attribute__((vector_size(16), aligned(8)));
+
+// sums += sum over terms of x * values, for `count` vectors of classes from c on, held in registers. Even and
+// odd terms are added apart: a chain of additions waits for each result, two chains go at twice the speed.
+template <class Lanes, int count>
+inline __attribute__((always_inline)) void add_lanes(std::span<const Term> terms, std::int64_t c,
+                                                     double* sums) {
+  Lanes even[count] = {};
+  Lanes odd[count] = {};
+  std::size_t t = 0;
+  for (; t + 1 < terms.size(); t += 2) {
+    const auto* const a = reinterpret_cast<const Lanes*>(terms[t].values + c);
+    const auto* const b = reinterpret_cast<const Lanes*>(terms[t + 1].values + c);
+    for (int i = 0; i < count; ++i) {
+      even[i] += terms[t].x * a[i];
+      odd[i] += terms[t + 1].x * b[i];
+    }
+  }
+  for (int i = 0; t < terms.size() && i < count; ++i)
+    even[i] += terms[t].x * reinterpret_cast<const Lanes*>(terms[t].values + c)[i];
+  for (int i = 0; i < count; ++i) reinterpret_cast<Lanes*>(sums + c)[i] += even[i] + odd[i];
+}
+
+inline __attribute__((always_inline)) void add_terms_inline(std::span<const Term> terms, std::int64_t n,
+                                                            double* sums) {
+  std::int64_t c = 0;
+  for (; c + 16 <= n; c += 16) add_lanes<Four, 4>(terms, c, sums);
+  if (c + 8 <= n) add_lanes<Four, 2>(terms, std::exchange(c, c + 8), sums);
+  if (c + 4 <= n) add_lanes<Four, 1>(terms, std::exchange(c, c + 4), sums);
+  if (c + 2 <= n) add_lanes<Two, 1>(terms, std::exchange(c, c + 2), sums);
+  if (c < n) add_lanes<double, 1>(terms, c, sums);
+}
+
+// The widest vectors that the running machine has. No fused multiply-add: every x86-64 gives the same bits.
+using AddTerms = void (*)(std::span<const Term>, std::int64_t, double*);
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) void add_terms_avx2(std::span<const Term> terms, std::int64_t n,
+                                                    double* sums) {
+  add_terms_inline(terms, n, sums);
+}
+#endif
+void add_terms_portable(std::span<const Term> terms, std::int64_t n, double* sums) {
+  add_terms_inline(terms, n, sums);
+}
+AddTerms fastest_add_terms() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return add_terms_avx2;
+#endif
+  return add_terms_portable;
+}
+
+inline void scatter_row(double x, const double* values, const std::int32_t* classes, std::int64_t n,
+                        std::vector<double>& sums) {
+  const auto junk = sums.size() - 1;
+  for (std::int64_t i = 0; i < n; ++i)
+    sums[std::min<std::size_t>(static_cast<std::uint32_t>(classes[i]), junk)] += x * values[i];
+}
+
 std::int64_t rows_per_task(std::int64_t n_columns) {
   return std::clamp<std::int64_t>((std::int64_t{1} << 14) / std::max<std::int64_t>(n_columns, 1), 1, 64);
 }
 
 }  // namespace
+
+Groups group_equal(std::span<const std::uint8_t> items, std::int64_t width) {
+  const std::string_view bytes(reinterpret_cast<const char*>(items.data()), items.size());
+  const auto n = width > 0 ? std::ssize(items) / width : 0;
+  std::unordered_map<std::string_view, std::int32_t> numbers;
+  Groups groups;
+  groups.codes.resize(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto [entry, is_new] = numbers.try_emplace(bytes.substr(i * width, width), std::ssize(numbers));
+    if (is_new) groups.first_places.push_back(i);
+    groups.codes[i] = entry->second;
+  }
+  return groups;
+}
+
+bool has_duplicates(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
+                    std::int64_t n_words) {
+  std::vector<std::int64_t> last_seen(static_cast<std::size_t>(n_words), -1);
+  for (std::int64_t d = 0; d + 1 < std::ssize(indptr); ++d)
+    for (auto k = indptr[d]; k < indptr[d + 1]; ++k) {
+      const std::int64_t w = indices[k];
+      if (static_cast<std::uint64_t>(w) < static_cast<std::uint64_t>(n_words) &&
+          std::exchange(last_seen[w], d) == d)
+        return true;
+    }
+  return false;
+}
 
 template <class Value>
 std::vector<std::int64_t> to_fixed_point(const Csr<Value>& documents, std::span<const double> weights,
@@ -259,9 +361,11 @@ WordTable<double> build_table(const WordTableView<std::int64_t>& counts, std::sp
   const auto n_classes = std::ssize(ratio);
   WordTable<double> table;
   table.indptr.assign(static_cast<std::size_t>(n_words) + 1, 0);
+  const bool full = 2 * counts.cells() >= n_words * n_classes;
   for (std::int64_t w = 0; w < n_words; ++w) {
     const auto [begin, end] = counts.row(w);
-    table.indptr[w + 1] = table.indptr[w] + (2 * (end - begin) >= n_classes ? n_classes : end - begin);
+    table.indptr[w + 1] =
+        table.indptr[w] + (full || 2 * (end - begin) >= n_classes ? n_classes : end - begin);
   }
   table.classes.resize(static_cast<std::size_t>(table.indptr.back()));
   table.values.resize(table.classes.size());
@@ -286,34 +390,37 @@ template <class Value>
 void score(const WordTableView<double>& table, const Csr<Value>& documents, std::span<const double> bias,
            std::span<const double> log_uniform, std::span<double> out, int n_threads) {
   const auto n_classes = std::ssize(bias);
-  const auto n_words = table.words();
-  parallel_ranges(
-      documents.rows(), rows_per_task(n_classes), n_threads, [&](std::int64_t begin, std::int64_t end) {
-        // One slot more than there are classes takes what a damaged table says of classes that do not exist.
-        std::vector<double> sums(static_cast<std::size_t>(n_classes) + 1);
-        for (auto d = begin; d < end; ++d) {
-          std::fill(sums.begin(), sums.end(), 0.0);
-          double* const sum = sums.data();
-          double length = 0;
-          for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k) {
-            const std::int64_t w = documents.indices[k];
-            if (static_cast<std::uint64_t>(w) >= static_cast<std::uint64_t>(n_words)) continue;
-            const auto x = static_cast<double>(documents.values[k]);
-            const auto [from, to] = table.row(w);
-            const double* const value = table.values.data() + from;
-            length += x;
-            if (to - from == n_classes) {
-              for (std::int64_t c = 0; c < n_classes; ++c) sum[c] += x * value[c];
-            } else {
-              const std::int32_t* const id = table.classes.data() + from;
-              for (std::int64_t i = 0; i < to - from; ++i)
-                sum[std::min<std::size_t>(static_cast<std::uint32_t>(id[i]), n_classes)] += x * value[i];
-            }
-          }
-          double* const row = out.data() + d * n_classes;
-          for (std::int64_t c = 0; c < n_classes; ++c) row[c] = bias[c] + (length * log_uniform[c] + sum[c]);
-        }
-      });
+  const bool full = table.cells() == table.words() * n_classes;
+  static const auto add_terms = fastest_add_terms();
+  const auto score_range = [&](std::int64_t begin, std::int64_t end) {
+    // One slot more than there are classes takes what a damaged table says of classes that do not exist.
+    std::vector<double> sums(static_cast<std::size_t>(n_classes) + 1);
+    std::vector<Term>
+        terms;  // as many as the longest document has entries, so that adding one is a plain write
+    for (auto d = begin; d < end; ++d) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      const auto first = documents.indptr[d];
+      const auto last = documents.indptr[d + 1];
+      if (std::ssize(terms) < last - first) terms.resize(static_cast<std::size_t>(last - first));
+      std::size_t n_terms = 0;
+      double length = 0;
+      for (auto k = first; k < last; ++k) {
+        const std::int64_t w = documents.indices[k];
+        if (!table.has(w)) continue;
+        const auto x = static_cast<double>(documents.values[k]);
+        const auto [from, to] = full ? Row{w * n_classes, (w + 1) * n_classes} : table.row(w);
+        length += x;
+        if (to - from == n_classes)
+          terms[n_terms++] = {table.values.data() + from, x};
+        else
+          scatter_row(x, table.values.data() + from, table.classes.data() + from, to - from, sums);
+      }
+      add_terms(std::span(terms).first(n_terms), n_classes, sums.data());
+      double* const row = out.data() + d * n_classes;
+      for (std::int64_t c = 0; c < n_classes; ++c) row[c] = bias[c] + (length * log_uniform[c] + sums[c]);
+    }
+  };
+  parallel_ranges(documents.rows(), rows_per_task(n_classes), n_threads, score_range);
 }
 
 template <class Value>

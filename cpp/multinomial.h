@@ -22,6 +22,10 @@ struct WordTable {
   std::vector<Value> values;
 };
 
+struct Row {
+  std::int64_t begin, end;
+};
+
 // The same over memory owned elsewhere, possibly a mapped file that nobody has checked: every row is cut to
 // the arrays' size when it is read, and users of `classes` guard against wild numbers.
 template <class Value>
@@ -33,14 +37,26 @@ struct WordTableView {
   std::int64_t words() const { return static_cast<std::int64_t>(indptr.size()) - 1; }
   std::int64_t cells() const { return static_cast<std::int64_t>(values.size()); }
 
-  struct Row {
-    std::int64_t begin, end;
-  };
+  bool has(std::int64_t w) const {
+    return static_cast<std::uint64_t>(w) < static_cast<std::uint64_t>(words());
+  }
   Row row(std::int64_t w) const {
     const auto begin = std::min(std::max<std::int64_t>(indptr[w], 0), cells());
     return {begin, std::min(std::max(indptr[w + 1], begin), cells())};
   }
 };
+
+// Numbers equal items of `width` bytes alike, in the order in which they first occur. Expected time: one hash
+// and one lookup per item.
+struct Groups {
+  std::vector<std::int32_t> codes;         // the number of each item's group
+  std::vector<std::int64_t> first_places;  // where each group first occurs
+};
+Groups group_equal(std::span<const std::uint8_t> items, std::int64_t width);
+
+// Whether some document holds a word twice. Cost: 8 bytes per word and a random access per entry.
+bool has_duplicates(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
+                    std::int64_t n_words);
 
 // Documents' values in fixed point, times the document's weight (every weight is 1 where `weights` is empty).
 // With `equal`, each document is first scaled to length 1. The length is itself a sum of integers, so equal
@@ -71,6 +87,7 @@ std::vector<double> class_totals(const WordTableView<std::int64_t>& counts, std:
 
 // v_wc = log1p(ratio_c * count_wc), see score(). A row that holds at least half of all classes is filled up
 // with zeros: a row as long as there are classes is read as one dense vector, without looking at `classes`.
+// Where at least half of the whole table is filled, all rows are: the table is then read as a matrix.
 WordTable<double> build_table(const WordTableView<std::int64_t>& counts, std::span<const double> ratio,
                               int n_threads);
 

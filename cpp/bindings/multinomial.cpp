@@ -3,7 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
-#include <optional>
+#include <algorithm>
 #include <tuple>
 
 #include "arrays.h"
@@ -35,6 +35,15 @@ OutTable<Value> give(WordTable<Value>&& t) {
           bindings::give(std::move(t.values))};
 }
 
+// Row bounds of sparse rows with so many entries, checked.
+std::span<const std::int64_t> csr_shape(const Words& indptr, std::size_t entries) {
+  const auto bounds = bindings::view(indptr);
+  require(!bounds.empty() && bounds.front() == 0 && bounds.back() == static_cast<std::int64_t>(entries) &&
+              std::is_sorted(bounds.begin(), bounds.end()),
+          "sparse rows: indptr must rise from 0 to the number of entries");
+  return bounds;
+}
+
 std::span<double> view(const Matrix& m) {
   return {m.data(), m.size()};
 }
@@ -49,13 +58,9 @@ void add_for(nb::module_& m) {
       "to_fixed_point",
       [](const Words& indptr, const In<Value>& values, const In<double>& weights, bool equal, int n_threads) {
         // The columns play no part; an empty span stands for them.
-        const Csr<Value> documents{bindings::view(indptr), {}, bindings::view(values)};
-        require(indptr.size() > 0 && documents.indptr.front() == 0 &&
-                    documents.indptr.back() == static_cast<std::int64_t>(values.size()) &&
-                    (weights.size() == 0 || weights.size() + 1 == indptr.size()),
-                "sparse rows: indptr, values and weights do not belong together");
-        for (std::size_t d = 1; d < indptr.size(); ++d)
-          require(documents.indptr[d] >= documents.indptr[d - 1], "sparse rows: indptr must not fall");
+        const Csr<Value> documents{csr_shape(indptr, values.size()), {}, bindings::view(values)};
+        require(weights.size() == 0 || weights.size() + 1 == indptr.size(),
+                "one weight for each document is needed");
         std::vector<std::int64_t> fixed;
         {
           const nb::gil_scoped_release released;
@@ -110,6 +115,29 @@ void add_multinomial(nb::module_& m) {
   m.attr("FRACTION_BITS") = fraction_bits;
   add_for<double>(m);
   add_for<float>(m);
+  m.def(
+      "group_equal",
+      [](const In<std::uint8_t>& items, std::int64_t width) {
+        require(width > 0 && items.size() % static_cast<std::size_t>(width) == 0,
+                "items must be of one width");
+        Groups groups;
+        {
+          const nb::gil_scoped_release released;
+          groups = group_equal(bindings::view(items), width);
+        }
+        return std::pair(bindings::give(std::move(groups.codes)),
+                         bindings::give(std::move(groups.first_places)));
+      },
+      "items"_a.noconvert(), "width"_a);
+  m.def(
+      "has_duplicates",
+      [](const Words& indptr, const In<std::int32_t>& indices, std::int64_t n_words) {
+        const auto documents = csr_shape(indptr, indices.size());
+        require(n_words >= 0, "the number of words must not be negative");
+        const nb::gil_scoped_release released;
+        return has_duplicates(documents, bindings::view(indices), n_words);
+      },
+      "indptr"_a.noconvert(), "indices"_a.noconvert(), "n_words"_a);
   m.def(
       "count_by_class",
       [](const Words& rows, const In<std::int32_t>& columns, const In<std::int64_t>& counts,

@@ -76,8 +76,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         self
         """
         X, y = validate_data(self, X, y, accept_sparse="csr")
-        check_non_negative(X, f"{type(self).__name__} (input X)")
-        return self._fit_rows(_to_rows(X), y, sample_weight)
+        return self._fit_rows(self._training_rows(X), y, sample_weight)
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -106,8 +105,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             matrix = check_array(X, accept_sparse="csr", estimator=self, input_name="X")
         else:
             matrix = validate_data(self, X, reset=False, accept_sparse="csr")
-        check_non_negative(matrix, f"{type(self).__name__} (input X)")
-        self._partial_fit_rows(_to_rows(matrix), y, sample_weight, classes)
+        self._partial_fit_rows(self._training_rows(matrix), y, sample_weight, classes)
         if grows:
             validate_data(self, X, reset=True, skip_check_array=True)  # the names of the new columns
         return self
@@ -133,7 +131,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         """
         check_is_fitted(self)
         matrix = validate_data(self, X, reset=False, accept_sparse="csr")
-        return self._unlearn_rows(_to_rows(matrix), y, sample_weight)
+        return self._unlearn_rows(self._training_rows(matrix), y, sample_weight)
 
     def merge(self, other: Self) -> Self:
         """Take in all that another model has learned, as if this one had learned it.
@@ -301,6 +299,11 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         check_is_fitted(self)
         return _to_rows(validate_data(self, X, reset=False, accept_sparse="csr"))
 
+    def _training_rows(self, X: Any) -> SparseRows:
+        check_non_negative(X, f"{type(self).__name__} (input X)")
+        rows = _to_rows(X)
+        return _add_duplicates(rows) if X.dtype.kind == "f" else rows  # whole numbers add up exactly as they are
+
     def _is_fitted(self) -> bool:
         return hasattr(self, "_ledger")
 
@@ -316,16 +319,22 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
 
 def _to_rows(X: Any) -> SparseRows:
-    """A checked matrix as plain arrays. Entries of one cell are added up, so that each is rounded once."""
+    """A checked matrix as plain arrays."""
     matrix = X if sparse.issparse(X) else sparse.csr_array(X)
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
     if matrix.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"X must have fewer than 2**31 columns, got {matrix.shape[1]}.")
     data = matrix.data if matrix.data.dtype == np.float32 else matrix.data.astype(np.float64, copy=False)
     indices: Int32 = matrix.indices.astype(np.int32, copy=False)
     return SparseRows(matrix.indptr.astype(np.int64, copy=False), indices, data, matrix.shape[1])
+
+
+def _add_duplicates(rows: SparseRows) -> SparseRows:
+    """Rows in which no word occurs twice, so that each cell is rounded once and can be left out whole."""
+    if not _core.has_duplicates(rows.indptr, rows.indices, rows.n_columns):
+        return rows
+    matrix = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns), copy=True)
+    matrix.sum_duplicates()
+    return _to_rows(matrix)
 
 
 def _slice(rows: SparseRows, begin: int, end: int) -> SparseRows:

@@ -5,9 +5,7 @@
     p(w | c)    = (count_wc + alpha) / (T_c + alpha * N)                             (Lidstone)
 
 with count_wc the class's count of word w, T_c its total count and N the number of words. The second is the first with
-b = alpha*N / (T_c + alpha*N); see `genus.smoothing`. The model is the baseline of
-
-    L. Hassan, M. Hirsch: text classification with tied document mixtures
+b = alpha*N / (T_c + alpha*N); see `genus.smoothing`.
 """
 
 from __future__ import annotations
@@ -22,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
-from genus._base import GenerativeClassifier, _check_labels
+from genus._base import GenerativeClassifier, _add_duplicates
 from genus.smoothing import JelinekMercer, Lidstone, Smoothing, interpolate, log_uniform
-from genus.statistics import ONE, ClassCounts, Ledger, encode_labels
+from genus.statistics import ONE, ClassCounts, Ledger
 
 _SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 
@@ -243,7 +241,7 @@ class MultinomialNB(GenerativeClassifier):
         >>> MultinomialNB().fit(X, y).leave_one_out_log_proba(X, y).argmax(axis=1)
         array([0, 0, 0])
         """
-        return self._leave_one_out(self._check_rows(X), y, sample_weight)
+        return self._leave_one_out(_add_duplicates(self._check_rows(X)), y, sample_weight)
 
     def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
         self._check_parameters()

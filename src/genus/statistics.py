@@ -33,9 +33,15 @@ def encode_labels(y: NDArray[Any]) -> tuple[Labels, Int32]:
     >>> encode_labels(np.array(["spam", "ham", "spam"]))
     (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1], dtype=int32))
     """
-    values = y.tolist()
+    if y.dtype.kind in "USbiu" and len(y):  # equal labels are equal bytes
+        numbers, first = _core.group_equal(np.ascontiguousarray(y).view(np.uint8), y.dtype.itemsize)
+        values = y[first].tolist()
+    else:
+        values = list(dict.fromkeys(y.tolist()))
+        number = {value: i for i, value in enumerate(values)}
+        numbers = np.fromiter(map(number.__getitem__, y.tolist()), np.int32, len(y))
     try:
-        distinct = sorted(dict.fromkeys(values))
+        distinct = sorted(values)
     except TypeError:
         kinds = ", ".join(sorted({type(value).__name__ for value in values}))
         raise ValueError(f"y must hold labels of one kind (text or numbers), got {kinds}.") from None
@@ -44,10 +50,11 @@ def encode_labels(y: NDArray[Any]) -> tuple[Labels, Int32]:
         raise ValueError(
             "Unknown label type: continuous. A classifier needs discrete classes, but y holds fractional numbers."
         )
-    if labels.dtype.kind not in _KINDS or len(labels) and labels.tolist() != distinct:
-        raise ValueError(f"y must hold labels that are text or numbers, got {distinct[0]!r} and others.")
-    position = {label: i for i, label in enumerate(distinct)}
-    return labels, np.fromiter(map(position.__getitem__, values), np.int32, len(values))
+    if labels.dtype.kind not in _KINDS or labels.tolist() != distinct:
+        raise ValueError(f"y must hold labels that are text or numbers, got {distinct[0]!r}.")
+    rank = {label: i for i, label in enumerate(distinct)}
+    ranks = np.fromiter(map(rank.__getitem__, values), np.int32, len(values))
+    return labels, ranks[numbers]
 
 
 _KINDS = {"U": "text", "S": "bytes", "b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers"}
