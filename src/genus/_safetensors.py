@@ -151,7 +151,8 @@ def _header(file: IO[bytes]) -> Header:
         raise FormatError(f"is damaged: its header claims {length:,} bytes, over {MAX_HEADER:,}")
     if 8 + length > size:
         raise FormatError(f"is cut short: its header needs {8 + length:,} bytes, the file has {size:,}")
-    raw = _parse(b"{" + file.read(length - 1))
+    file.seek(8)
+    raw = _parse(file.read(length))
     metadata = raw.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise FormatError("is damaged: its metadata is not a map of strings")
@@ -165,7 +166,7 @@ def _parse(text: bytes) -> dict[str, Any]:
         value = json.loads(text.decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"is damaged: its header is not valid JSON ({error})") from error
-    assert isinstance(value, dict), "the text begins with a brace"
+    assert isinstance(value, dict), "valid JSON that begins with a brace"
     return value
 
 
