@@ -1,0 +1,597 @@
+"""Files to texts and labels: CSV, TSV, JSON lines, Parquet, fastText's lines, plain lines, folders.
+
+Everything is read as a stream of rows, so that `iter_table` takes constant memory and `read_table` is only
+its collector. Whatever is wrong with a file is a `DataError` of one line: which file, which row, what to do.
+
+>>> import tempfile, pathlib
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "mail.csv"
+>>> _ = path.write_text("label,text\\nspam,win cash now\\nham,see you at noon\\n")
+>>> table = read_table(path)
+>>> table.texts, table.labels
+(['win cash now', 'see you at noon'], ['spam', 'ham'])
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import csv
+import gzip
+import io
+import itertools
+import json
+import lzma
+import os
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, NamedTuple, NoReturn, cast
+
+from genus.errors import DataError
+
+FORMATS = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
+    ".parquet": "parquet", ".ft": "fasttext", ".txt": "text",
+}  # fmt: skip
+_NAMES = ("csv", "tsv", "jsonl", "parquet", "fasttext", "text", "folder")
+_OPENERS: dict[str, Callable[[Path], IO[bytes]]] = {
+    ".gz": cast(Any, gzip.open), ".bz2": cast(Any, bz2.open), ".xz": cast(Any, lzma.open),
+}  # fmt: skip
+_BOMS = {
+    codecs.BOM_UTF32_LE: "utf-32",  # begins with UTF-16's, so that it is asked first
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_TEXT_NAMES = (
+    "text", "content", "body", "message", "document", "doc", "review", "sentence", "abstract", "description",
+    "comment", "tweet", "question", "title", "subject", "sms",
+)  # fmt: skip
+_LABEL_NAMES = ("label", "labels", "class", "category", "target", "y", "topic", "tag", "sentiment")
+_PEEK = 100  # rows that columns are guessed from
+_FIELD_LIMIT = 2**30  # Python's own is 128 KiB, less than a long document
+_PREFIX = "__label__"  # fastText's mark of a label
+
+
+class Row(NamedTuple):
+    """A document as a file gives it; what the file leaves out is None."""
+
+    number: int
+    text: str | None
+    label: str | None
+    id: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Texts with their labels, if there are any, and the rows they came from (the header is row 1)."""
+
+    name: str
+    texts: list[str]
+    labels: list[str] | None
+    rows: list[int]
+    ids: list[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    format: str | None = None,  # noqa: A002
+    encoding: str = "utf-8",
+    sep: str | None = None,
+    skip_missing: bool = False,
+    need_labels: bool = True,
+) -> Table:
+    """Read texts and labels.
+
+    Parameters
+    ----------
+    path : path of a file or folder, or "-" for standard input
+    text, label : names of columns, or their numbers from 1 in a file without header; guessed by default
+    format : "csv", "tsv", "jsonl", "parquet", "fasttext", "text" or "folder"; by the file's name by default,
+        and "jsonl" for standard input
+    encoding : of text files; byte order marks win over "utf-8"
+    sep : what separates the columns of a CSV file
+    skip_missing : leave out rows without text or label instead of refusing them
+    need_labels : whether every row must have a label; without, labels are read where there are any
+    """
+    source = _Source(path, text, label, format, encoding, sep, need_labels)
+    rows = list(source.kept(source.rows(), skip_missing))
+    if not rows:
+        raise DataError(
+            f"{source.name} has no rows with a label" if skip_missing else f"{source.name} has no rows"
+        )
+    return Table(
+        source.name,
+        [row.text or "" for row in rows],
+        _present([row.label for row in rows]),
+        [row.number for row in rows],
+        _present([row.id for row in rows]),
+    )
+
+
+def iter_table(
+    path: str | os.PathLike[str],
+    *,
+    chunk_size: int = 10_000,
+    text: str | None = None,
+    label: str | None = None,
+    format: str | None = None,  # noqa: A002
+    encoding: str = "utf-8",
+    sep: str | None = None,
+    skip_missing: bool = False,
+    need_labels: bool = True,
+) -> Iterator[tuple[list[str], list[str] | None]]:
+    """Yield (texts, labels) of ``chunk_size`` rows at a time, in constant memory; else as `read_table`."""
+    source = _Source(path, text, label, format, encoding, sep, need_labels)
+    rows = source.rows()
+    while chunk := list(itertools.islice(rows, chunk_size)):
+        kept = list(source.kept(chunk, skip_missing))
+        if kept:
+            yield [row.text or "" for row in kept], _present([row.label for row in kept])
+
+
+def read_objects(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number and the object of each line of a JSON lines file, compressed or not."""
+    return _Source(path, None, None, "jsonl", "utf-8", None, False).objects()
+
+
+def _present(values: list[str | None]) -> list[str] | None:
+    """None if nothing is there at all; otherwise what is not there is empty."""
+    return None if all(value is None for value in values) else [value or "" for value in values]
+
+
+class _Columns(NamedTuple):
+    """The columns chosen, as keys of a record: names, or positions."""
+
+    text: Any
+    label: Any
+    id: Any
+
+
+class _Source:
+    """One file, folder or stream, and how to read it."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        text: str | None,
+        label: str | None,
+        format: str | None,  # noqa: A002
+        encoding: str,
+        sep: str | None,
+        need_labels: bool,
+    ) -> None:
+        self.is_stdin = os.fspath(path) == "-"
+        self.path = Path(path)
+        self.name = "standard input" if self.is_stdin else os.fspath(path)
+        self.text, self.label, self.sep, self.need_labels = text, label, sep, need_labels
+        self.encoding = encoding
+        self.format = self._format(format)
+        try:
+            "".encode(encoding)
+        except LookupError as error:
+            raise DataError(
+                f"there is no text encoding {encoding!r}: try utf-8, latin-1 or cp1252"
+            ) from error
+        if sep is not None and len(sep) != 1:
+            raise DataError(f"columns are separated by one character, not by {sep!r}")
+
+    def fail(self, reason: str, cause: BaseException | None = None) -> NoReturn:
+        raise DataError(f"{self.name}: {reason}") from cause
+
+    def _format(self, given: str | None) -> str:
+        if given is not None and given not in _NAMES:
+            raise DataError(f"there is no format {given!r}: choose from {', '.join(_NAMES)}")
+        if self.is_stdin:
+            if given in ("folder", "parquet"):
+                raise DataError(f"standard input cannot be of format {given}: give a path")
+            return given or "jsonl"
+        if not self.path.exists():
+            self.fail("no such file or folder")
+        if self.path.is_dir():
+            if given not in (None, "folder"):
+                self.fail(f"is a folder, not a {given} file")
+            return "folder"
+        if given == "folder":
+            self.fail("is a file, not a folder of classes")
+        suffixes = [suffix.lower() for suffix in self.path.suffixes]
+        if suffixes and suffixes[-1] in _OPENERS:
+            suffixes.pop()
+        found = given or FORMATS.get(suffixes[-1] if suffixes else "")
+        if found is None:
+            self.fail(f"its name does not tell its format: choose one with --format ({', '.join(_NAMES)})")
+        return found
+
+    def kept(self, rows: Iterable[Row], skip_missing: bool) -> Iterator[Row]:
+        """The rows that are whole; the others are skipped, or refused together once all are seen."""
+        missing: dict[str, list[int]] = {}
+        n_rows = 0
+        for row in rows:
+            n_rows += 1
+            if row.text is None:
+                missing.setdefault("text", []).append(row.number)
+            elif self.need_labels and not row.label:
+                missing.setdefault("label", []).append(row.number)
+            else:
+                yield row
+        for what, numbers in missing.items():
+            if not skip_missing:
+                shown = ", ".join(map(str, numbers[:5])) + (", ..." if len(numbers) > 5 else "")
+                rows_word = "row" if len(numbers) == 1 else "rows"
+                self.fail(
+                    f"{what} missing in {len(numbers):,} of {n_rows:,} rows ({rows_word} {shown}): "
+                    "fill in, or leave them out with --skip-missing"
+                )
+
+    def rows(self) -> Iterator[Row]:
+        match self.format:
+            case "folder":
+                return self._folder()
+            case "parquet":
+                return self._parquet()
+            case "jsonl":
+                return self._jsonl()
+            case "fasttext":
+                return self._fasttext(self._lines())
+            case "text":
+                return self._plain()
+            case _:
+                return self._csv()
+
+    # ---------------------------------------------------------------- lines
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        """Numbered lines with their ends. Only a line feed ends one: texts may hold the other kinds."""
+        number = 0
+        try:
+            with self._open() as file:
+                encoding = self._encoding_of(file.peek(4))
+                for number, line in enumerate(self._decoded(file, encoding), 1):
+                    if "\0" in line:
+                        self._binary(line, number)
+                    yield number, line if number > 1 else line.removeprefix("\ufeff")
+                if number == 0:
+                    self.fail("is empty")
+        except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+            self.fail(f"is damaged after line {number}: {str(error).lower().rstrip('.')}", error)
+        except OSError as error:
+            self.fail((error.strerror or str(error)).lower(), error)
+
+    def _open(self) -> io.BufferedReader:
+        if self.is_stdin:
+            # The stream is not ours to close.
+            return io.BufferedReader(_Borrowed(sys.stdin.buffer))
+        opener = _OPENERS.get(self.path.suffix.lower())
+        return io.BufferedReader(cast(Any, opener(self.path))) if opener else open(self.path, "rb")
+
+    def _encoding_of(self, head: bytes) -> str:
+        if codecs.lookup(self.encoding).name != "utf-8":
+            return self.encoding
+        return next((encoding for bom, encoding in _BOMS.items() if head.startswith(bom)), "utf-8")
+
+    def _decoded(self, file: io.BufferedReader, encoding: str) -> Iterator[str]:
+        # Zero bytes within UTF-16 and UTF-32 hide where lines end; elsewhere a line is decoded by itself,
+        # which says in which one decoding fails.
+        number = 0
+        if encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32", "utf16", "utf32")):
+            try:
+                with io.TextIOWrapper(file, encoding, newline="\n") as lines:
+                    for number, line in enumerate(lines, 1):  # noqa: B007
+                        yield line
+            except UnicodeDecodeError as error:
+                self.fail(f"line {number + 1} is not {encoding} ({error.reason})", error)
+            return
+        for number, raw in enumerate(file, 1):
+            try:
+                yield raw.decode(encoding)
+            except UnicodeDecodeError as error:
+                self._undecodable(f"line {number}", raw, encoding, error)
+
+    def _undecodable(self, where: str, raw: bytes, encoding: str, error: UnicodeDecodeError) -> NoReturn:
+        guess = _guess_encoding(raw)
+        self.fail(
+            f"{where} is not {encoding}: byte {error.start + 1} is 0x{raw[error.start]:02x}; "
+            f"say what it is with --encoding, perhaps --encoding {guess}",
+            error,
+        )
+
+    def _binary(self, line: str, number: int) -> NoReturn:
+        guess = _guess_encoding(line.encode("utf-8", "surrogatepass"))
+        if guess.startswith("utf-16"):
+            self.fail(f"line {number} holds zero bytes: perhaps --encoding {guess}")
+        self.fail(f"line {number} holds zero bytes: this looks like a binary file, not text")
+
+    # ---------------------------------------------------------------- formats
+
+    def _csv(self) -> Iterator[Row]:
+        # The limit is the module's, not a reader's; it is only ever raised.
+        csv.field_size_limit(max(csv.field_size_limit(), _FIELD_LIMIT))
+        lines = (line for _, line in self._lines())
+        first_line = next(lines)
+        sep = self.sep or ("\t" if self.format == "tsv" else _separator(first_line))
+        records = self._records(itertools.chain([first_line], lines), sep)
+        head = list(itertools.islice(records, _PEEK))
+        if not head:
+            self.fail("has no rows")
+        header, columns = self._csv_columns([fields for _, fields in head])
+        width = len(head[0][1])
+        rows = itertools.chain(head[header:], records)
+        empty = True
+        for number, fields in rows:
+            if len(fields) != width:
+                self.fail(
+                    f"row {number} has {len(fields)} fields, row {head[0][0]} has {width}: "
+                    f"put fields that hold {sep!r} between double quotes, or say --sep"
+                )
+            empty = False
+            yield Row(number, fields[columns.text], _pick(fields, columns.label), _pick(fields, columns.id))
+        if empty:
+            self.fail("has a header but no rows")
+
+    def _records(self, lines: Iterable[str], sep: str) -> Iterator[tuple[int, list[str]]]:
+        reader = csv.reader(lines, delimiter=sep, strict=True)
+        for number in itertools.count(1):
+            try:
+                fields = next(reader, None)
+            except csv.Error as error:
+                reason = str(error)
+                if "unexpected end of data" in reason:
+                    reason = "a double quote is opened and never closed"
+                elif "expected after" in reason:
+                    reason = "text follows a closing double quote (one within a field is written twice)"
+                elif "new-line character" in reason:
+                    reason = "a bare carriage return outside of quotes: end lines with line feeds"
+                self.fail(f"row {number}: {reason}", error)
+            if fields is None:
+                return
+            if fields:  # not a blank line
+                yield number, fields
+
+    def _csv_columns(self, head: list[list[str]]) -> tuple[bool, _Columns]:
+        """Whether the first row is a header, and the positions of the columns."""
+        first, sample = head[0], head[1:]
+        asked = [name for name in (self.text, self.label) if name is not None]
+        numbers = [str(i + 1) for i in range(len(first))]
+        titled = any(_is_title(first, sample, i) for i in range(len(first)))
+        if all(name in first for name in asked) and (asked or titled):
+            chosen = self._choose(first, sample)
+            return True, _Columns(*(None if name is None else first.index(name) for name in chosen))
+        if (len(first) > 2 and not asked) or not all(name in numbers for name in asked):
+            self._choose(first, sample)  # says what is missing
+        chosen = self._choose(numbers, head)
+        columns = _Columns(*(None if name is None else int(name) - 1 for name in chosen))
+        return _looks_like_header(first, sample, columns), columns
+
+    def _jsonl(self) -> Iterator[Row]:
+        records = self.objects()
+        head = list(itertools.islice(records, _PEEK))
+        if not head:
+            self.fail("has no rows")
+        names = list(dict.fromkeys(key for _, record in head for key in record))
+        sample = [[_as_text(record.get(name)) or "" for name in names] for _, record in head]
+        text, label, id_ = self._choose(names, sample)
+        for number, record in itertools.chain(head, records):
+            yield Row(
+                number,
+                _as_text(record.get(text)),
+                self._one_label(record.get(label), number),
+                _as_text(record.get(id_)),
+            )
+
+    def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        loads = json.loads
+        for number, line in self._lines():
+            if not line or line.isspace():
+                continue
+            try:
+                record = loads(line)
+            except (ValueError, RecursionError) as error:
+                reason = (
+                    f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else error
+                )
+                self.fail(
+                    f"row {number} is not valid JSON ({reason}): each line must be one JSON object", error
+                )
+            if not isinstance(record, dict):
+                self.fail(
+                    f'row {number} is not a JSON object: each line must be one, such as {{"text": ...}}'
+                )
+            yield number, record
+
+    def _one_label(self, value: Any, number: int) -> str | None:
+        if isinstance(value, list):
+            if len(value) > 1:
+                self.fail(f"row {number} has {len(value)} labels: one label per row is read")
+            value = value[0] if value else None
+        return _as_text(value)
+
+    def _parquet(self) -> Iterator[Row]:
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError as error:
+            self.fail("reading Parquet needs pyarrow: pip install 'genus[frames]'", error)
+        try:
+            with pyarrow.parquet.ParquetFile(self.path) as file:
+                names = file.schema_arrow.names
+                head = next(file.iter_batches(batch_size=_PEEK), None)
+                sample = (
+                    []
+                    if head is None
+                    else [[_as_text(v) or "" for v in r.values()] for r in head.to_pylist()]
+                )
+                columns = self._choose(names, sample)
+                chosen = [name for name in columns if name is not None]
+                number = 0
+                for batch in file.iter_batches(columns=chosen):
+                    texts, labels, ids = (
+                        itertools.repeat(None) if name is None else batch.column(name).to_pylist()
+                        for name in columns
+                    )
+                    for text, label, id_ in zip(texts, labels, ids, strict=False):
+                        number += 1
+                        yield Row(number, _as_text(text), self._one_label(label, number), _as_text(id_))
+        except (pyarrow.ArrowException, OSError) as error:
+            self.fail(f"is not a whole Parquet file ({' '.join(str(error).split())})", error)
+
+    def _fasttext(self, lines: Iterable[tuple[int, str]]) -> Iterator[Row]:
+        for number, line in lines:
+            words = line.split()
+            if not words:
+                continue
+            n_labels = next((i for i, word in enumerate(words) if not word.startswith(_PREFIX)), len(words))
+            label = self._one_label([word.removeprefix(_PREFIX) for word in words[:n_labels]], number)
+            parts = line.strip().split(maxsplit=n_labels)
+            yield Row(number, parts[n_labels] if len(parts) > n_labels else "", label)
+
+    def _plain(self) -> Iterator[Row]:
+        lines = self._lines()
+        first = next(lines)
+        lines = itertools.chain([first], lines)
+        if first[1].lstrip().startswith(_PREFIX):
+            yield from self._fasttext(lines)
+            return
+        if self.need_labels:
+            self.fail(
+                f"plain text has no labels: begin each line with {_PREFIX}NAME, or use CSV or JSON lines"
+            )
+        for number, line in lines:
+            yield Row(number, line.rstrip("\r\n"), None)
+
+    def _folder(self) -> Iterator[Row]:
+        classes = sorted(
+            path for path in self.path.iterdir() if path.is_dir() and not path.name.startswith(".")
+        )
+        files = [(folder.name, file) for folder in classes for file in _files(folder.rglob("*"))]
+        if not classes:
+            if self.need_labels:
+                self.fail("has no folders in it: expected one per class, with a file per text")
+            files = [("", file) for file in _files(self.path.iterdir())]
+        if not files:
+            self.fail("has no files in it")
+        for number, (label, file) in enumerate(files, 1):
+            yield Row(number, self._file_text(file), label or None, file.relative_to(self.path).as_posix())
+
+    def _file_text(self, file: Path) -> str:
+        where = file.relative_to(self.path).as_posix()
+        try:
+            raw = file.read_bytes()
+        except OSError as error:
+            self.fail(f"{where}: {(error.strerror or str(error)).lower()}", error)
+        encoding = self._encoding_of(raw[:4])
+        try:
+            text = raw.decode(encoding).removeprefix("\ufeff")
+        except UnicodeDecodeError as error:
+            self._undecodable(where, raw, encoding, error)
+        if "\0" in text:
+            self.fail(f"{where} holds zero bytes: this looks like a binary file, not text")
+        return text
+
+    # ---------------------------------------------------------------- columns
+
+    def _choose(self, names: Sequence[str], sample: Sequence[Sequence[str]]) -> _Columns:
+        """The columns asked for, else those with usual names, else, of two, the longer one as text."""
+        for option, name in (("--text", self.text), ("--label", self.label)):
+            if name is not None and name not in names:
+                self.fail(f"has no column {name!r} for {option}; {_listed(names)}")
+        text, label = self.text, self.label
+        text = text or _usual(_TEXT_NAMES, names, label)
+        label = label or _usual(_LABEL_NAMES, names, text)
+        if len(names) == 2 and (text is None or (label is None and self.need_labels)):
+            if text is None and label is None:
+                lengths = [sum(len(fields[i]) for fields in sample if len(fields) == 2) for i in (0, 1)]
+                text = names[lengths[1] > lengths[0]]
+            label = label or next(name for name in names if name != text)
+            text = text or next(name for name in names if name != label)
+        if text is None and len(names) == 1:
+            text = names[0]
+        if text is None:
+            self.fail(f"which column holds the text? {_listed(names)}; choose with --text")
+        if label is None and self.need_labels:
+            self.fail(f"which column holds the label? {_listed(names)}; choose with --label")
+        return _Columns(text, label, _usual(("id",), names, None))
+
+
+class _Borrowed(io.RawIOBase):
+    """A stream that belongs to someone else: closing this leaves it open."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        read = getattr(self._stream, "read1", self._stream.read)
+        data: bytes = read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _files(paths: Iterable[Path]) -> list[Path]:
+    return sorted(path for path in paths if path.is_file() and not path.name.startswith("."))
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return (
+        json.dumps(value, ensure_ascii=False, default=str)
+        if isinstance(value, (bool, list, dict))
+        else str(value)
+    )
+
+
+def _pick(fields: Sequence[str], position: int | None) -> str | None:
+    return None if position is None else fields[position]
+
+
+def _usual(usual: Sequence[str], names: Sequence[str], taken: str | None) -> str | None:
+    by_lower = {name.strip().lower(): name for name in reversed(names) if name != taken}
+    return next((by_lower[name] for name in usual if name in by_lower), None)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(name[:40] for name in names[:20]) + (", ..." if len(names) > 20 else "")
+    return f"its columns are {shown}"
+
+
+def _separator(line: str) -> str:
+    """A comma, unless the first line has none and has another usual separator."""
+    return "," if "," in line else next((sep for sep in "\t;|" if sep in line), ",")
+
+
+def _is_title(first: Sequence[str], sample: Sequence[Sequence[str]], i: int) -> bool:
+    """Whether a cell of the first row is a column's usual name, and not a label: "y" may stand for yes."""
+    name = first[i].strip().lower()
+    if name in _TEXT_NAMES:
+        return True
+    return name in _LABEL_NAMES and not any(fields[i] == first[i] for fields in sample if len(fields) > i)
+
+
+def _looks_like_header(first: Sequence[str], sample: Sequence[Sequence[str]], columns: _Columns) -> bool:
+    """Conservatively: usual names; or a single word over longer texts, and a label that never comes again."""
+    if any(position is not None and _is_title(first, sample, position) for position in columns):
+        return True
+    if columns.label is None or not sample:
+        return False
+    title, label = first[columns.text].strip(), first[columns.label]
+    whole = [fields for fields in sample if len(fields) == len(first)]
+    length = sum(len(fields[columns.text]) for fields in whole) / max(len(whole), 1)
+    again = any(fields[columns.label] == label for fields in whole)
+    return bool(re.fullmatch(r"[^\W\d]\w*", title)) and length > 3 * len(title) and not again
+
+
+def _guess_encoding(raw: bytes) -> str:
+    if raw.count(0) > len(raw) // 4:
+        return "utf-16-be" if raw[:1] == b"\0" else "utf-16-le"
+    return "cp1252" if any(0x80 <= byte < 0xA0 for byte in raw) else "latin-1"
