@@ -334,6 +334,7 @@ FAULTS: list[tuple[str, str | bytes, dict[str, Any], str]] = [
         "a.csv: row 3 has 3 fields, row 1 has 2: put fields that hold ','",
     ),
     ("a.csv", "text,label\na,x\nb\n", {}, "a.csv: row 3 has 1 fields, row 1 has 2"),
+    ("a.csv", '"a\nb",c,d\n1,2,3\n', {}, "which column holds the text? its columns are a b, c, d"),
     ("a.csv", as_csv(), {"sep": "::"}, "columns are separated by one character, not by '::'"),
     ("a.csv", as_csv(), {"format": "xls"}, "there is no format 'xls': choose from csv, tsv, jsonl"),
     ("a.csv", as_csv(), {"format": "folder"}, "a.csv: is a file, not a folder of classes"),
@@ -352,6 +353,39 @@ def test_a_fault_is_answered_in_one_line(name, content, options, gist, put):
         read_table(put(name, content), **options)
     assert gist in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+BYTES = st.lists(
+    st.one_of(
+        st.binary(max_size=8),
+        st.sampled_from(
+            [
+                b'{"text": "a", "label": "x"}\n',
+                b"text,label\n",
+                b"a,x\n",
+                b'"',
+                b"__label__x a\n",
+                b"\xff\xfe",
+            ]
+        ),
+    ),
+    max_size=8,
+).map(b"".join)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    data=BYTES, name=st.sampled_from(["a.csv", "a.tsv", "a.jsonl", "a.ft", "a.txt", "a.jsonl.gz", "a.csv.xz"])
+)
+def test_any_bytes_are_read_or_answered_in_one_line(data, name, tmp_path):
+    (tmp_path / name).write_bytes(data)
+    try:
+        table = read_table(tmp_path / name)
+    except DataError as error:
+        one_line = "\n" not in str(error)
+        assert one_line
+    else:
+        assert len(table.texts) == len(table.labels or []) == len(table.rows) > 0
 
 
 def test_missing_files_and_folders_are_told(tmp_path, put):

@@ -76,11 +76,12 @@ def write(path: str | os.PathLike[str], metadata: Mapping[str, str], arrays: Map
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)  # the new name itself is on disk
-    finally:
-        os.close(folder)
+    with contextlib.suppress(OSError):  # the file is there; some file systems cannot sync a folder
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def _write_content(file: IO[bytes], metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> None:

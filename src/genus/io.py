@@ -186,7 +186,9 @@ class _Source:
             raise DataError(f"columns are separated by one character, not by {sep!r}")
 
     def fail(self, reason: str, cause: BaseException | None = None) -> NoReturn:
-        raise DataError(f"{self.name}: {reason}") from cause
+        raise DataError(
+            f"{self.name}: {' '.join(reason.split())}"
+        ) from cause  # column names may hold line ends
 
     def _format(self, given: str | None) -> str:
         if given is not None and given not in _NAMES:
