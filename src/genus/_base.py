@@ -241,7 +241,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable label of each document, as an array of shape (n_documents,)."""
-        rows = self._check_rows(X)
+        return self._predict_rows(self._check_rows(X))
+
+    def _predict_rows(self, rows: SparseRows) -> NDArray[Any]:
         threads = n_threads(self.n_jobs)
         best = [_core.best_of_rows(scores, threads) for scores in self._score_blocks(rows)]
         return self.classes_[np.concatenate(best)]
@@ -264,9 +266,11 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             The most probable first.
         probabilities : array of shape (n_documents, k)
         """
+        return self._predict_top_rows(self._check_rows(X), k)
+
+    def _predict_top_rows(self, rows: SparseRows, k: int) -> tuple[NDArray[Any], Float64]:
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             raise ValueError(f"k must be a positive integer, got {k!r}.")
-        rows = self._check_rows(X)
         threads = n_threads(self.n_jobs)
         k = min(int(k), len(self.classes_))
         tops = [_core.top_of_rows(scores, k, threads) for scores in self._score_blocks(rows)]
@@ -279,7 +283,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
     def predict_log_proba(self, X: Any) -> Float64:
         """log p(c | d): an array of shape (n_documents, n_classes)."""
-        return self._normalize(self.predict_joint_log_proba(X))
+        return self._log_proba_rows(self._check_rows(X))
+
+    def _log_proba_rows(self, rows: SparseRows) -> Float64:
+        return self._normalize(self._joint_log_likelihood(rows))
 
     def predict_proba(self, X: Any) -> Float64:
         """p(c | d): an array of shape (n_documents, n_classes), rows summing to one."""

@@ -43,15 +43,15 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> from genus import TextClassifier
     >>> texts = ["the match was won in the last minute", "shares fell as the bank warned", "a late goal won it"]
     >>> clf = TextClassifier().fit(texts, ["sport", "money", "sport"])
-    >>> clf.predict(["the bank won"])
+    >>> clf.predict(["the bank fell"])
     array(['money'], dtype='<U5')
     >>> print(clf.explain("who won the match?"))
-    sport  (probability 0.903; next: money)
-      won      +1.000    x1
-      match    +0.594    x1
-      the      -0.099    x1
+    sport  (probability 0.894; next: money)
+      won      +0.847    x1
+      match    +0.442    x1
+      the      +0.154    x1
       (prior)    +0.693
-      = log odds   +2.228
+      = log odds    +2.136
       1 of 4 words are unknown and say nothing
     """
 
