@@ -4,16 +4,62 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 NATIVE := CMakeLists.txt $(wildcard cpp/*.h cpp/*.cpp cpp/bindings/*) tools/unicode_tables.py
+CPP := $(wildcard cpp/*.h cpp/*.cpp cpp/bindings/*)
 
-.PHONY: setup demo test lint stubs bench sanitize clean
+.PHONY: demo test lint format stubs bench sanitize clean
 
-setup: $(VENV)/installed
+demo: $(VENV)/installed
+	@$(BIN)/genus demo
 
-$(VENV)/dependencies: pyproject.toml constraints.txt
-	@command -v c++ >/dev/null || { echo "genus needs a C++ compiler: sudo apt-get install g++ (Debian, Ubuntu), or xcode-select --install (macOS)" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "genus needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
-	@test -x $(BIN)/python || { echo "setting up $(VENV) (about a minute, once)"; $(PYTHON) -m venv $(VENV); }
-	@$(PIP) cmake ninja $$($(BIN)/python tools/requirements.py dev)
+test: $(VENV)/installed
+	@$(BIN)/python -m pytest $(TESTS)
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(BIN)/python tools/stubs.py --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/check_docs.py
+
+format: $(VENV)/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
+
+stubs: $(VENV)/installed
+	$(BIN)/python tools/stubs.py
+
+# Peers and genus side by side. BENCH passes options, for instance: make bench BENCH="--quick --only text"
+bench: $(VENV)/installed
+	@$(PIP) $$($(BIN)/python tools/requirements.py bench)
+	@$(BIN)/python -m benchmarks $(BENCH)
+
+# The native code under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own that
+# borrows the packages of the first.
+sanitize: $(VENV)/installed
+	@test -x .venv-sanitize/bin/python || $(PYTHON) -m venv --without-pip .venv-sanitize
+	@$(BIN)/python tools/borrow_packages.py .venv-sanitize
+	@$(BIN)/python -m pip --python .venv-sanitize/bin/python install --quiet --disable-pip-version-check \
+	  --no-build-isolation --no-deps --force-reinstall \
+	  -Ccmake.define.GENUS_SANITIZE=ON -Cbuild-dir=build/sanitize .
+	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  .venv-sanitize/bin/python -m pytest -m kernel tests $(TESTS)
+
+clean:
+	rm -rf $(VENV) .venv-sanitize .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	  benchmarks/results
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/dependencies: pyproject.toml constraints.txt tools/requirements.py
+	@command -v c++ >/dev/null || { echo "genus needs a C++ compiler: sudo apt-get install g++" \
+	  "(macOS: xcode-select --install)" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "genus needs Python 3.11 or newer, for instance: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@test -x $(BIN)/python || { echo "setting up $(VENV): about a minute, once"; $(PYTHON) -m venv $(VENV); }
+	@$(PIP) $$($(BIN)/python tools/requirements.py dev)
 	@touch $@
 
 $(VENV)/installed: $(VENV)/dependencies $(NATIVE)
