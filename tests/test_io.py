@@ -206,6 +206,7 @@ def test_json_lines_round_trip(rows, ascii_only, compress, tmp_path):
         ("kind,words\nx,words and words and words\nx,more\nz,and more of it all\n", {},
          ["words and words and words", "more", "and more of it all"], ["x", "x", "z"]),
         ("x,one two\ny,four five\nx,six\n", {}, ["one two", "four five", "six"], ["x", "y", "x"]),
+        ("x,hi\ny,four five six\nx,and seven\n", {}, ["hi", "four five six", "and seven"], ["x", "y", "x"]),
         ("y,one two\nn,four five\ny,six\n", {}, ["one two", "four five", "six"], ["y", "n", "y"]),
         ("x,1,one\ny,2,two\n", {"text": "3", "label": "1"}, ["one", "two"], ["x", "y"]),
         ("label,n,text\nx,1,one\n", {"text": "3", "label": "1"}, ["one"], ["x"]),
@@ -308,7 +309,7 @@ FAULTS: list[tuple[str, str | bytes, dict[str, Any], str]] = [
         "text missing in 1 of 2 rows (row 2)",
     ),
     ("a.ft", "__label__x one\ntwo\n", {}, "label missing in 1 of 2 rows (row 2)"),
-    ("a.csv", "text,label\na,\n", {"skip_missing": True}, "a.csv has no rows with a label"),
+    ("a.csv", "text,label\na,\n", {"skip_missing": True}, "a.csv: has no whole rows"),
     (
         "a.jsonl",
         as_jsonl() + '{"text": \n',
@@ -335,7 +336,7 @@ FAULTS: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ),
     ("a.csv", "text,label\na,x\nb\n", {}, "a.csv: row 3 has 1 fields, row 1 has 2"),
     ("a.csv", '"a\nb",c,d\n1,2,3\n', {}, "which column holds the text? its columns are a b, c, d"),
-    ("a.csv", as_csv(), {"sep": "::"}, "columns are separated by one character, not by '::'"),
+    ("a.csv", as_csv(), {"sep": "::"}, "columns cannot be separated by '::': --sep is one character"),
     ("a.csv", as_csv(), {"format": "xls"}, "there is no format 'xls': choose from csv, tsv, jsonl"),
     ("a.csv", as_csv(), {"format": "folder"}, "a.csv: is a file, not a folder of classes"),
     ("a.docx", "x", {}, "a.docx: its name does not tell its format: choose one with --format (csv, "),
@@ -443,8 +444,16 @@ def test_a_stream_tells_missing_labels_of_its_chunk(put):
         next(chunks)
 
 
-def test_a_stream_takes_constant_memory(put):
-    path = put("a.jsonl", (json.dumps({"text": "word " * 200, "label": "x"}) + "\n") * 20_000)
+@pytest.mark.parametrize(
+    ("name", "head", "row"),
+    [
+        ("a.jsonl", "", json.dumps({"text": "word " * 200, "label": "x"})),
+        ("a.csv", "text,label\n", "word " * 200 + ",x"),
+        ("a.ft", "", "__label__x " + "word " * 200),
+    ],
+)
+def test_a_stream_takes_constant_memory(name, head, row, put):
+    path = put(name, head + (row + "\n") * 20_000)
     tracemalloc.start()
     try:
         n_rows = sum(len(texts) for texts, _ in iter_table(path, chunk_size=500))

@@ -106,9 +106,7 @@ def read_table(
     source = _Source(path, text, label, format, encoding, sep, need_labels)
     rows = list(source.kept(source.rows(), skip_missing))
     if not rows:
-        raise DataError(
-            f"{source.name} has no rows with a label" if skip_missing else f"{source.name} has no rows"
-        )
+        source.fail("has no whole rows" if skip_missing else "has no rows")
     return Table(
         source.name,
         [row.text or "" for row in rows],
@@ -182,13 +180,12 @@ class _Source:
             raise DataError(
                 f"there is no text encoding {encoding!r}: try utf-8, latin-1 or cp1252"
             ) from error
-        if sep is not None and len(sep) != 1:
-            raise DataError(f"columns are separated by one character, not by {sep!r}")
+        if sep is not None and (len(sep) != 1 or sep in '\r\n"'):
+            raise DataError(f"columns cannot be separated by {sep!r}: --sep is one character, such as ';'")
 
     def fail(self, reason: str, cause: BaseException | None = None) -> NoReturn:
-        raise DataError(
-            f"{self.name}: {' '.join(reason.split())}"
-        ) from cause  # column names may hold line ends
+        one_line = " ".join(reason.split())  # names of columns may hold line ends
+        raise DataError(f"{self.name}: {one_line}") from cause
 
     def _format(self, given: str | None) -> str:
         if given is not None and given not in _NAMES:
