@@ -164,6 +164,11 @@ def test_children_come_back_fitted_and_parameters_unfitted(tmp_path):
     assert (back.other.alpha, back.other.state, back.other.other.state) == (2.0, None, None)
 
 
+def test_fitted_objects_in_a_list_come_back_fitted(tmp_path):
+    back = round_trip(toy({"members": [toy({"x": np.ones(i)}) for i in range(3)]}), tmp_path)
+    assert [len(member.state["x"]) for member in back.state["members"]] == [0, 1, 2]
+
+
 def test_non_contiguous_and_big_endian_arrays_are_saved_by_value(tmp_path):
     state = {"columns": np.arange(12.0).reshape(3, 4).T[::2], "swapped": np.arange(3, dtype=">i4")}
     back = round_trip(toy(state), tmp_path).state
@@ -282,6 +287,7 @@ def test_importing_is_light():
             lambda: toy({"x": np.zeros(1, complex)}),
             "state x is an array of complex128, which a model file cannot",
         ),
+        (lambda: toy({"x": Strings(np.zeros(9, np.uint8), np.array([0, 3]))}), "x has wrong string offsets"),
         (lambda: {"not": "a model"}, "a dict cannot be saved, only MultinomialNB, Picky"),
         (lambda: type("Toy", (Toy,), {})(), "a Toy cannot be saved, only"),
     ],

@@ -111,7 +111,10 @@ def _reason(error: BaseException) -> str:
 
 
 class _Encoder:
-    """Turns objects into JSON nodes and puts their arrays aside."""
+    """Turns objects into JSON nodes and puts their arrays aside.
+
+    An object that another one learned is saved with its state, one that was a parameter without.
+    """
 
     def __init__(self, arrays: dict[str, Array]) -> None:
         self.arrays = arrays
@@ -123,41 +126,37 @@ class _Encoder:
             raise FormatError(f"{_kind(model)} cannot be saved, only {', '.join(sorted(CLASSES))}")
         node: dict[str, Any] = {"class": name, "params": {}}
         for key, value in model.get_params(deep=False).items():
-            node["params"][key] = self.value(value, f"{prefix}params/{key}", f"{name}'s parameter {key}")
+            where = f"{name}'s parameter {key}"
+            node["params"][key] = self.value(value, f"{prefix}params/{key}", where, fitted=False)
         if fitted:
-            node["state"] = {}
-            for key, value in model._get_state().items():
-                where = f"{name}'s state {key}"
-                if _is_ours(value):
-                    self.descend(where)
-                    node["state"][key] = {"$": "object", **self.node(value, f"{prefix}{key}/", fitted=True)}
-                    self.depth -= 1
-                else:
-                    node["state"][key] = self.value(value, f"{prefix}{key}", where)
+            node["state"] = {
+                key: self.value(value, f"{prefix}{key}", f"{name}'s state {key}", fitted=True)
+                for key, value in model._get_state().items()
+            }
         return node
 
-    def descend(self, where: str) -> None:
+    def value(self, value: Any, name: str, where: str, *, fitted: bool) -> Any:
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise FormatError(f"{where} is nested over {_MAX_DEPTH} levels deep, or holds itself")
-
-    def value(self, value: Any, name: str, where: str) -> Any:
-        self.descend(where)
-        encoded = self._value(value, name, where)
+        encoded = self._value(value, name, where, fitted)
         self.depth -= 1
         return encoded
 
-    def _value(self, value: Any, name: str, where: str) -> Any:
+    def _value(self, value: Any, name: str, where: str, fitted: bool) -> Any:
+        def inner(item: Any, key: Any) -> Any:
+            return self.value(item, f"{name}/{key}", where, fitted=fitted)
+
         if value is None or isinstance(value, (bool, str)):
             return str(value) if isinstance(value, str) else value
         if isinstance(value, np.generic) and value.dtype.name in _DTYPES:
-            return {"$": "scalar", "dtype": value.dtype.name, "value": self._value(value.item(), name, where)}
+            return {"$": "scalar", "dtype": value.dtype.name, "value": inner(value.item(), "value")}
         if type(value) is int or (type(value) is float and math.isfinite(value)):
             return value
         if type(value) is float:
             return {"$": "float", "value": str(value)}
         if isinstance(value, Strings):
-            return self.strings(value, name, "Strings", [len(value)])
+            return self.strings(value, name, where, "Strings", [len(value)])
         if isinstance(value, np.ndarray):
             return self.array(value, name, where)
         if isinstance(value, np.dtype) and value.name in _DTYPES:
@@ -165,16 +164,16 @@ class _Encoder:
         if isinstance(value, type) and value in _TYPE_NAMES:
             return {"$": "type", "name": _TYPE_NAMES[value]}
         if _is_ours(value):
-            return {"$": "object", **self.node(value, f"{name}/", fitted=False)}
+            return {"$": "object", **self.node(value, f"{name}/", fitted=fitted)}
         if type(value) in (list, tuple):
-            items = [self.value(item, f"{name}/{i}", where) for i, item in enumerate(value)]
+            items = [inner(item, i) for i, item in enumerate(value)]
             return items if type(value) is list else {"$": "tuple", "items": items}
         if isinstance(value, (set, frozenset)) and all(isinstance(item, str) for item in value):
             return {"$": "set" if isinstance(value, set) else "frozenset", "items": sorted(value)}
         if type(value) is dict:
             if all(isinstance(key, str) for key in value) and "$" not in value:
-                return {key: self.value(item, f"{name}/{key}", where) for key, item in value.items()}
-            items = [self.value(list(pair), f"{name}/{i}", where) for i, pair in enumerate(value.items())]
+                return {key: inner(item, key) for key, item in value.items()}
+            items = [inner(list(pair), i) for i, pair in enumerate(value.items())]
             return {"$": "dict", "items": items}
         raise FormatError(f"{where} is {_kind(value)} and cannot be saved: a model file holds only data")
 
@@ -183,14 +182,15 @@ class _Encoder:
             items = value.ravel().tolist()
             if not all(isinstance(item, str) for item in items):
                 raise FormatError(f"{where} holds objects other than strings and cannot be saved")
-            return self.strings(Strings.pack(items), name, value.dtype.kind, list(value.shape))
+            return self.strings(Strings.pack(items), name, where, value.dtype.kind, list(value.shape))
         if not _safetensors.supports(value.dtype):
             raise FormatError(f"{where} is an array of {value.dtype}, which a model file cannot hold")
         return {"$": "array", "name": self.put(value, name)}
 
-    def strings(self, value: Strings, name: str, kind: str, shape: list[int]) -> dict[str, Any]:
-        blob = self.put(np.asarray(value.blob), f"{name}.utf8")
-        offsets = self.put(np.asarray(value.offsets), f"{name}.offsets")
+    def strings(self, value: Strings, name: str, where: str, kind: str, shape: list[int]) -> dict[str, Any]:
+        if not _are_strings(value):
+            raise FormatError(f"{where} has wrong string offsets and cannot be saved")
+        blob, offsets = (self.put(a, f"{name}.{n}") for a, n in zip(value, ("utf8", "offsets"), strict=True))
         return {"$": "strings", "utf8": blob, "offsets": offsets, "kind": kind, "shape": shape}
 
     def put(self, array: Array, name: str) -> str:
@@ -307,16 +307,9 @@ class _Decoder:
         raise KeyError(value["$"])
 
     def strings(self, value: dict[str, Any], where: str) -> Strings | Array:
-        blob, offsets = self.arrays[value["utf8"]], self.arrays[value["offsets"]]
-        # Checked in full, since native code walks these offsets without looking. Each costs a nanosecond.
-        if not (
-            (blob.dtype == np.uint8 and blob.ndim == 1)
-            and (offsets.dtype == np.int64 and offsets.ndim == 1 and len(offsets) > 0)
-            and (offsets[0], offsets[-1]) == (0, len(blob))
-            and bool(np.all(offsets[:-1] <= offsets[1:]))
-        ):
+        strings = Strings(self.arrays[value["utf8"]], self.arrays[value["offsets"]])
+        if not _are_strings(strings):
             raise FormatError(f"is damaged: {where} has wrong string offsets")
-        strings = Strings(blob, offsets)
         if value["kind"] == "Strings":
             return strings
         if math.prod(value["shape"]) != len(strings):
@@ -336,6 +329,17 @@ def _strings(items: Iterable[Any]) -> list[str]:
     if not (isinstance(items, list) and all(isinstance(item, str) for item in items)):
         raise TypeError("not strings")
     return items
+
+
+def _are_strings(strings: Strings) -> bool:
+    """Checked in full, since native code walks the offsets without looking; each costs a nanosecond."""
+    blob, offsets = strings
+    return (
+        (blob.dtype == np.uint8 and blob.ndim == 1)
+        and (offsets.dtype == np.int64 and offsets.ndim == 1 and len(offsets) > 0)
+        and (offsets[0], offsets[-1]) == (0, len(blob))
+        and bool(np.all(offsets[:-1] <= offsets[1:]))
+    )
 
 
 def _string_array(strings: Strings, kind: str) -> Array:
