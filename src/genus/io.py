@@ -13,23 +13,17 @@ its collector. Whatever is wrong with a file is a `DataError` of one line: which
 
 from __future__ import annotations
 
-import bz2
-import codecs
 import csv
-import gzip
-import io
 import itertools
 import json
-import lzma
 import os
 import re
-import sys
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple
 
+from genus._lines import COMPRESSED, TextSource
 from genus.errors import DataError
 
 FORMATS = {
@@ -37,15 +31,6 @@ FORMATS = {
     ".parquet": "parquet", ".ft": "fasttext", ".txt": "text",
 }  # fmt: skip
 _NAMES = ("csv", "tsv", "jsonl", "parquet", "fasttext", "text", "folder")
-_OPENERS: dict[str, Callable[[Path], IO[bytes]]] = {
-    ".gz": cast(Any, gzip.open), ".bz2": cast(Any, bz2.open), ".xz": cast(Any, lzma.open),
-}  # fmt: skip
-_BOMS = {
-    codecs.BOM_UTF32_LE: "utf-32",  # begins with UTF-16's, so that it is asked first
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 _TEXT_NAMES = (
     "text", "content", "body", "message", "document", "doc", "review", "sentence", "abstract", "description",
     "comment", "tweet", "question", "title", "subject", "sms",
@@ -155,7 +140,7 @@ class _Columns(NamedTuple):
     id: Any
 
 
-class _Source:
+class _Source(TextSource):
     """One file, folder or stream, and how to read it."""
 
     def __init__(
@@ -168,24 +153,11 @@ class _Source:
         sep: str | None,
         need_labels: bool,
     ) -> None:
-        self.is_stdin = os.fspath(path) == "-"
-        self.path = Path(path)
-        self.name = "standard input" if self.is_stdin else os.fspath(path)
+        super().__init__(path, encoding)
         self.text, self.label, self.sep, self.need_labels = text, label, sep, need_labels
-        self.encoding = encoding
         self.format = self._format(format)
-        try:
-            "".encode(encoding)
-        except LookupError as error:
-            raise DataError(
-                f"there is no text encoding {encoding!r}: try utf-8, latin-1 or cp1252"
-            ) from error
         if sep is not None and (len(sep) != 1 or sep in '\r\n"'):
             raise DataError(f"columns cannot be separated by {sep!r}: --sep is one character, such as ';'")
-
-    def fail(self, reason: str, cause: BaseException | None = None) -> NoReturn:
-        one_line = " ".join(reason.split())  # names of columns may hold line ends
-        raise DataError(f"{self.name}: {one_line}") from cause
 
     def _format(self, given: str | None) -> str:
         if given is not None and given not in _NAMES:
@@ -203,7 +175,7 @@ class _Source:
         if given == "folder":
             self.fail("is a file, not a folder of classes")
         suffixes = [suffix.lower() for suffix in self.path.suffixes]
-        if suffixes and suffixes[-1] in _OPENERS:
+        if suffixes and suffixes[-1] in COMPRESSED:
             suffixes.pop()
         found = given or FORMATS.get(suffixes[-1] if suffixes else "")
         if found is None:
@@ -240,81 +212,18 @@ class _Source:
             case "jsonl":
                 return self._jsonl()
             case "fasttext":
-                return self._fasttext(self._lines())
+                return self._fasttext(self.lines())
             case "text":
                 return self._plain()
             case _:
                 return self._csv()
-
-    # ---------------------------------------------------------------- lines
-
-    def _lines(self) -> Iterator[tuple[int, str]]:
-        """Numbered lines with their ends. Only a line feed ends one: texts may hold the other kinds."""
-        number = 0
-        try:
-            with self._open() as file:
-                encoding = self._encoding_of(file.peek(4))
-                for number, line in enumerate(self._decoded(file, encoding), 1):
-                    if "\0" in line:
-                        self._binary(line, number)
-                    yield number, line if number > 1 else line.removeprefix("\ufeff")
-                if number == 0:
-                    self.fail("is empty")
-        except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
-            self.fail(f"is damaged after line {number}: {str(error).lower().rstrip('.')}", error)
-        except OSError as error:
-            self.fail((error.strerror or str(error)).lower(), error)
-
-    def _open(self) -> io.BufferedReader:
-        if self.is_stdin:
-            # The stream is not ours to close.
-            return io.BufferedReader(_Borrowed(sys.stdin.buffer))
-        opener = _OPENERS.get(self.path.suffix.lower())
-        return io.BufferedReader(cast(Any, opener(self.path))) if opener else open(self.path, "rb")
-
-    def _encoding_of(self, head: bytes) -> str:
-        if codecs.lookup(self.encoding).name != "utf-8":
-            return self.encoding
-        return next((encoding for bom, encoding in _BOMS.items() if head.startswith(bom)), "utf-8")
-
-    def _decoded(self, file: io.BufferedReader, encoding: str) -> Iterator[str]:
-        # Zero bytes within UTF-16 and UTF-32 hide where lines end; elsewhere a line is decoded by itself,
-        # which says in which one decoding fails.
-        number = 0
-        if encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32", "utf16", "utf32")):
-            try:
-                with io.TextIOWrapper(file, encoding, newline="\n") as lines:
-                    for number, line in enumerate(lines, 1):  # noqa: B007
-                        yield line
-            except UnicodeDecodeError as error:
-                self.fail(f"line {number + 1} is not {encoding} ({error.reason})", error)
-            return
-        for number, raw in enumerate(file, 1):
-            try:
-                yield raw.decode(encoding)
-            except UnicodeDecodeError as error:
-                self._undecodable(f"line {number}", raw, encoding, error)
-
-    def _undecodable(self, where: str, raw: bytes, encoding: str, error: UnicodeDecodeError) -> NoReturn:
-        guess = _guess_encoding(raw)
-        self.fail(
-            f"{where} is not {encoding}: byte {error.start + 1} is 0x{raw[error.start]:02x}; "
-            f"say what it is with --encoding, perhaps --encoding {guess}",
-            error,
-        )
-
-    def _binary(self, line: str, number: int) -> NoReturn:
-        guess = _guess_encoding(line.encode("utf-8", "surrogatepass"))
-        if guess.startswith("utf-16"):
-            self.fail(f"line {number} holds zero bytes: perhaps --encoding {guess}")
-        self.fail(f"line {number} holds zero bytes: this looks like a binary file, not text")
 
     # ---------------------------------------------------------------- formats
 
     def _csv(self) -> Iterator[Row]:
         # The limit is the module's, not a reader's; it is only ever raised.
         csv.field_size_limit(max(csv.field_size_limit(), _FIELD_LIMIT))
-        lines = (line for _, line in self._lines())
+        lines = (line for _, line in self.lines())
         first_line = next(lines)
         sep = self.sep or ("\t" if self.format == "tsv" else _separator(first_line))
         records = self._records(itertools.chain([first_line], lines), sep)
@@ -388,7 +297,7 @@ class _Source:
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         loads = json.loads
-        for number, line in self._lines():
+        for number, line in self.lines():
             if not line or line.isspace():
                 continue
             try:
@@ -453,7 +362,7 @@ class _Source:
             yield Row(number, parts[n_labels] if len(parts) > n_labels else "", label)
 
     def _plain(self) -> Iterator[Row]:
-        lines = self._lines()
+        lines = self.lines()
         first = next(lines)
         lines = itertools.chain([first], lines)
         if first[1].lstrip().startswith(_PREFIX):
@@ -478,22 +387,7 @@ class _Source:
         if not files:
             self.fail("has no files in it")
         for number, (label, file) in enumerate(files, 1):
-            yield Row(number, self._file_text(file), label or None, file.relative_to(self.path).as_posix())
-
-    def _file_text(self, file: Path) -> str:
-        where = file.relative_to(self.path).as_posix()
-        try:
-            raw = file.read_bytes()
-        except OSError as error:
-            self.fail(f"{where}: {(error.strerror or str(error)).lower()}", error)
-        encoding = self._encoding_of(raw[:4])
-        try:
-            text = raw.decode(encoding).removeprefix("\ufeff")
-        except UnicodeDecodeError as error:
-            self._undecodable(where, raw, encoding, error)
-        if "\0" in text:
-            self.fail(f"{where} holds zero bytes: this looks like a binary file, not text")
-        return text
+            yield Row(number, self.text_of(file), label or None, file.relative_to(self.path).as_posix())
 
     # ---------------------------------------------------------------- columns
 
@@ -518,22 +412,6 @@ class _Source:
         if label is None and self.need_labels:
             self.fail(f"which column holds the label? {_listed(names)}; choose with --label")
         return _Columns(text, label, _usual(("id",), names, None))
-
-
-class _Borrowed(io.RawIOBase):
-    """A stream that belongs to someone else: closing this leaves it open."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        read = getattr(self._stream, "read1", self._stream.read)
-        data: bytes = read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def _files(paths: Iterable[Path]) -> list[Path]:
@@ -588,9 +466,3 @@ def _looks_like_header(first: Sequence[str], sample: Sequence[Sequence[str]], co
     length = sum(len(fields[columns.text]) for fields in whole) / max(len(whole), 1)
     again = any(fields[columns.label] == label for fields in whole)
     return bool(re.fullmatch(r"[^\W\d]\w*", title)) and length > 3 * len(title) and not again
-
-
-def _guess_encoding(raw: bytes) -> str:
-    if raw.count(0) > len(raw) // 4:
-        return "utf-16-be" if raw[:1] == b"\0" else "utf-16-le"
-    return "cp1252" if any(0x80 <= byte < 0xA0 for byte in raw) else "latin-1"

@@ -190,7 +190,7 @@ class _Encoder:
     def strings(self, value: Strings, name: str, where: str, kind: str, shape: list[int]) -> dict[str, Any]:
         if not _are_strings(value):
             raise FormatError(f"{where} has wrong string offsets and cannot be saved")
-        blob, offsets = (self.put(a, f"{name}.{n}") for a, n in zip(value, ("utf8", "offsets"), strict=True))
+        blob, offsets = self.put(value.blob, f"{name}.utf8"), self.put(value.offsets, f"{name}.offsets")
         return {"$": "strings", "utf8": blob, "offsets": offsets, "kind": kind, "shape": shape}
 
     def put(self, array: Array, name: str) -> str:
