@@ -6,7 +6,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 NATIVE := CMakeLists.txt $(wildcard cpp/*.h cpp/*.cpp cpp/bindings/*) tools/unicode_tables.py
 CPP := $(wildcard cpp/*.h cpp/*.cpp cpp/bindings/*)
 
-.PHONY: demo test lint format stubs bench sanitize clean
+.PHONY: setup demo test lint format stubs bench sanitize clean
+
+setup: $(VENV)/installed
 
 demo: $(VENV)/installed
 	@$(BIN)/genus demo

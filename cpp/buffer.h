@@ -1,4 +1,5 @@
-// A vector whose elements start out uninitialised: for outputs that threads fill, each touching its own pages.
+// A vector whose elements start out uninitialised: for outputs that threads fill, each touching its own
+// pages.
 #pragma once
 
 #include <memory>

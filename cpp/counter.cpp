@@ -40,7 +40,8 @@ class TextReader : public TokenSource::Reader {
   void operator()(std::int64_t d, std::vector<Token>& tokens) override {
     tokenizer_(texts_[static_cast<std::size_t>(d)], tokens);
     if (stop_words_.size() > 0)
-      std::erase_if(tokens, [&](const Token& t) { return stop_words_.find(&t, 1, t.hash) != Vocabulary::unknown; });
+      std::erase_if(tokens,
+                    [&](const Token& t) { return stop_words_.find(&t, 1, t.hash) != Vocabulary::unknown; });
   }
 
  private:
@@ -107,7 +108,8 @@ struct Worker {
 // Calls work(worker, range number) for all ranges, with one worker per thread.
 template <class Work>
 void for_each_range(const TokenSource& source, std::size_t n_ranges, int n_threads, Work&& work) {
-  const auto n_workers = static_cast<std::int64_t>(std::min<std::size_t>(n_ranges, static_cast<std::size_t>(std::max(n_threads, 1))));
+  const auto n_workers = static_cast<std::int64_t>(
+      std::min<std::size_t>(n_ranges, static_cast<std::size_t>(std::max(n_threads, 1))));
   std::atomic<std::size_t> next{0};
   parallel_for(n_workers, n_threads, [&](std::int64_t id) {
     Worker worker{static_cast<std::uint32_t>(id), source.reader(), {}, {}, {}, {}};
@@ -131,7 +133,8 @@ void learn_n_grams(Worker& w, NGramRange range, Lexicon& lexicon, Found&& found)
   for (std::size_t n = 2; n <= range.max && n <= n_tokens; ++n) {
     const std::size_t count = n_tokens - n + 1;
     w.hashes.resize(count);
-    for (std::size_t i = 0; i < count; ++i) w.hashes[i] = Lexicon::hash_n_gram(w.nodes[i], w.words[i + n - 1]);
+    for (std::size_t i = 0; i < count; ++i)
+      w.hashes[i] = Lexicon::hash_n_gram(w.nodes[i], w.words[i + n - 1]);
     for (std::size_t i = 0; i < count; ++i) {
       if (i + 2 * ahead < count) lexicon.prefetch_slot(w.hashes[i + 2 * ahead]);
       if (i + ahead < count) lexicon.prefetch_node(w.hashes[i + ahead]);
@@ -235,10 +238,12 @@ std::vector<std::int64_t> CountedCorpus::term_frequency() const {
   std::vector<std::int64_t> by_node(lexicon_.size(), 0);
   for (const Block& block : blocks_) {
     const auto& number = number_of_[block.worker];
-    for (const Cell& cell : block.cells) by_node[number.empty() ? cell.node : number[cell.node]] += cell.count;
+    for (const Cell& cell : block.cells)
+      by_node[number.empty() ? cell.node : number[cell.node]] += cell.count;
   }
   std::vector<std::int64_t> result(order_.size());
-  std::transform(order_.begin(), order_.end(), result.begin(), [&](std::uint32_t node) { return by_node[node]; });
+  std::transform(order_.begin(), order_.end(), result.begin(),
+                 [&](std::uint32_t node) { return by_node[node]; });
   return result;
 }
 
@@ -255,7 +260,8 @@ template <class Value>
 CountedRows<Value> CountedCorpus::rows(std::span<const std::uint8_t> keep, bool binary, int n_threads) const {
   const auto kept = kept_nodes(keep);
   std::vector<std::int32_t> by_node(lexicon_.size(), -1);
-  for (std::size_t column = 0; column < kept.size(); ++column) by_node[kept[column]] = static_cast<std::int32_t>(column);
+  for (std::size_t column = 0; column < kept.size(); ++column)
+    by_node[kept[column]] = static_cast<std::int32_t>(column);
   std::vector<std::vector<std::int32_t>> column(number_of_.size());  // per worker, by its local node
   for (std::size_t w = 0; w < number_of_.size(); ++w)
     for (const std::uint32_t node : number_of_[w]) column[w].push_back(by_node[node]);
@@ -429,7 +435,8 @@ Sequences number_tokens(const TokenSource& source, int n_threads) {
   for (std::size_t r = 0; r < ranges.size(); ++r) {
     const auto& number = number_of[worker_of[r]];
     for (const std::int32_t n : parts[r])
-      result.numbers.push_back(number.empty() ? n : static_cast<std::int32_t>(number[static_cast<std::size_t>(n)]));
+      result.numbers.push_back(
+          number.empty() ? n : static_cast<std::int32_t>(number[static_cast<std::size_t>(n)]));
   }
   for (std::uint32_t node = 0; node < lexicons[0].size(); ++node)
     result.words.append(lexicons[0].spelling(lexicons[0][node]));
@@ -438,7 +445,9 @@ Sequences number_tokens(const TokenSource& source, int n_threads) {
 
 template CountedRows<float> CountedCorpus::rows(std::span<const std::uint8_t>, bool, int) const;
 template CountedRows<double> CountedCorpus::rows(std::span<const std::uint8_t>, bool, int) const;
-template CountedRows<float> count_known(const TokenSource&, const Vocabulary&, NGramRange, std::uint32_t, bool, int);
-template CountedRows<double> count_known(const TokenSource&, const Vocabulary&, NGramRange, std::uint32_t, bool, int);
+template CountedRows<float> count_known(const TokenSource&, const Vocabulary&, NGramRange, std::uint32_t,
+                                        bool, int);
+template CountedRows<double> count_known(const TokenSource&, const Vocabulary&, NGramRange, std::uint32_t,
+                                         bool, int);
 
 }  // namespace genus

@@ -1,8 +1,8 @@
 // Documents to sparse rows of counts, in threads.
 //
-// Learning a vocabulary: blocks of documents are handed to threads, each with its own lexicon; a block keeps its
-// rows as (node, count) pairs until the lexicons are merged, sorted and numbered. Peak memory is 8 bytes per
-// entry of the result plus the result itself. Applying one: look up, sort, count; nothing is shared.
+// Learning a vocabulary: blocks of documents are handed to threads, each with its own lexicon; a block keeps
+// its rows as (node, count) pairs until the lexicons are merged, sorted and numbered. Peak memory is 8 bytes
+// per entry of the result plus the result itself. Applying one: look up, sort, count; nothing is shared.
 //
 // Per token: hash (about 3 ns), one or two cache lines of look-up, one of counting.
 #pragma once
@@ -56,10 +56,12 @@ class TextSource : public TokenSource {
 // Documents as sequences of word numbers: after stemming, or after a tokenizer written in Python.
 class SequenceSource : public TokenSource {
  public:
-  SequenceSource(std::span<const std::int64_t> indptr, std::span<const std::int32_t> numbers, StringsView words);
+  SequenceSource(std::span<const std::int64_t> indptr, std::span<const std::int32_t> numbers,
+                 StringsView words);
   std::int64_t size() const override { return static_cast<std::int64_t>(indptr_.size()) - 1; }
   std::size_t weight(std::int64_t d) const override {
-    return static_cast<std::size_t>(indptr_[static_cast<std::size_t>(d) + 1] - indptr_[static_cast<std::size_t>(d)]);
+    return static_cast<std::size_t>(indptr_[static_cast<std::size_t>(d) + 1] -
+                                    indptr_[static_cast<std::size_t>(d)]);
   }
   std::unique_ptr<Reader> reader() const override;
 
@@ -94,7 +96,8 @@ class CountedCorpus {
   template <class Value>
   CountedRows<Value> rows(std::span<const std::uint8_t> keep, bool binary, int n_threads) const;
   OwnedStrings words(std::span<const std::uint8_t> keep, int n_threads) const;
-  std::vector<std::uint64_t> slots(std::span<const std::uint8_t> keep) const;  // of a Vocabulary of these words
+  std::vector<std::uint64_t> slots(
+      std::span<const std::uint8_t> keep) const;  // of a Vocabulary of these words
 
  private:
   struct Cell {

@@ -32,7 +32,12 @@ char* append_utf8(std::uint32_t c, char* out) {
 void decode_utf8(const unsigned char* p, std::size_t n, std::vector<std::uint32_t>& out) {
   for (std::size_t i = 0; i < n;) {
     const std::uint32_t lead = p[i];
-    const std::size_t more = lead < 0x80 ? 0 : lead < 0xc2 ? 4 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : lead < 0xf5 ? 3 : 4;
+    const std::size_t more = lead < 0x80   ? 0
+                             : lead < 0xc2 ? 4
+                             : lead < 0xe0 ? 1
+                             : lead < 0xf0 ? 2
+                             : lead < 0xf5 ? 3
+                                           : 4;
     std::uint32_t code = more == 0 ? lead : lead & (0x3f >> more);
     bool good = more < 4 && more < n - i;
     for (std::size_t k = 1; good && k <= more; ++k) {
@@ -203,7 +208,8 @@ void Tokenizer::words(std::vector<Token>& tokens) {
   const auto kind_of = [&](std::uint32_t code) {
     const Character& c = character(code);
     if (options_.split_unspaced && c.is(Character::unspaced)) return Kind::unspaced;
-    const bool part = options_.analyzer == Analyzer::nonspace ? !c.is(Character::space) : c.is(Character::word);
+    const bool part =
+        options_.analyzer == Analyzer::nonspace ? !c.is(Character::space) : c.is(Character::word);
     return part ? Kind::word : Kind::none;
   };
   char* const bytes = reserve(4 * codes_.size());
@@ -241,7 +247,9 @@ void Tokenizer::chars(std::vector<Token>& tokens) {
   char* const bytes = reserve(4 * codes_.size());
   char* out = bytes;
   starts_.clear();
-  const auto is_space = [&](std::size_t i) { return i < codes_.size() && character(codes_[i]).is(Character::space); };
+  const auto is_space = [&](std::size_t i) {
+    return i < codes_.size() && character(codes_[i]).is(Character::space);
+  };
   for (std::size_t i = 0; i < codes_.size(); ++i) {
     std::uint32_t code = codes_[i];
     if (is_space(i) && is_space(i + 1)) {

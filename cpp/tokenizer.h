@@ -1,4 +1,5 @@
-// Text to tokens: lower case, accents, words or character n-grams, exactly as Python and scikit-learn cut them.
+// Text to tokens: lower case, accents, words or character n-grams, exactly as Python and scikit-learn cut
+// them.
 //
 // Cost per byte of ASCII text: one pass of 16-byte vector operations (lower case, a bit per word character),
 // then a few operations per word. Other text is decoded to code points first, about five times as costly.
@@ -33,8 +34,8 @@ struct TokenizerOptions {
   Analyzer analyzer = Analyzer::word;
   Accents accents = Accents::keep;
   bool lowercase = true;
-  bool split_unspaced = false;   // bigrams of characters for Han, kana, Thai...
-  std::uint32_t min_length = 2;  // characters in a word
+  bool split_unspaced = false;         // bigrams of characters for Han, kana, Thai...
+  std::uint32_t min_length = 2;        // characters in a word
   std::uint32_t min_n = 1, max_n = 1;  // characters in an n-gram, for the chars analyzers
 };
 
@@ -58,10 +59,10 @@ class Tokenizer {
   char* reserve(std::size_t bytes);
 
   TokenizerOptions options_;
-  std::vector<char> bytes_;           // the text in lower case, UTF-8, padded
-  std::vector<std::uint64_t> mask_;   // a bit per byte of ASCII text: part of a word?
-  std::vector<std::uint32_t> starts_; // byte offsets of characters
-  Codes codes_, spare_;               // code points of the text
+  std::vector<char> bytes_;            // the text in lower case, UTF-8, padded
+  std::vector<std::uint64_t> mask_;    // a bit per byte of ASCII text: part of a word?
+  std::vector<std::uint32_t> starts_;  // byte offsets of characters
+  Codes codes_, spare_;                // code points of the text
 };
 
 }  // namespace genus

@@ -12,7 +12,8 @@ constexpr std::uint32_t page_size = 128;
 constexpr std::uint32_t capital_sigma = 0x3a3, small_sigma = 0x3c3, final_sigma = 0x3c2;
 
 std::span<const std::uint32_t> expansion(std::uint32_t code, std::span<const std::uint32_t> keys,
-                                         std::span<const std::uint32_t> offsets, const std::uint32_t* targets) {
+                                         std::span<const std::uint32_t> offsets,
+                                         const std::uint32_t* targets) {
   const auto at = std::lower_bound(keys.begin(), keys.end(), code) - keys.begin();
   return {targets + offsets[at], targets + offsets[at + 1]};
 }
@@ -20,8 +21,8 @@ std::span<const std::uint32_t> expansion(std::uint32_t code, std::span<const std
 // A sigma ends a word when a cased letter comes before it and none after it, not counting ignorable ones.
 bool ends_word(std::span<const std::uint32_t> text, std::size_t i) {
   const auto cased_beyond = [&](auto begin, auto end) {
-    const auto found = std::find_if(
-        begin, end, [](std::uint32_t c) { return !character(c).is(Character::case_ignorable); });
+    const auto found =
+        std::find_if(begin, end, [](std::uint32_t c) { return !character(c).is(Character::case_ignorable); });
     return found != end && character(*found).is(Character::cased);
   };
   const auto before = std::make_reverse_iterator(text.begin() + static_cast<std::ptrdiff_t>(i));
@@ -58,7 +59,8 @@ void append_lower(std::span<const std::uint32_t> text, std::vector<std::uint32_t
   }
 }
 
-void append_without_accents(std::span<const std::uint32_t> text, bool ascii_only, std::vector<std::uint32_t>& out) {
+void append_without_accents(std::span<const std::uint32_t> text, bool ascii_only,
+                            std::vector<std::uint32_t>& out) {
   const std::size_t first = out.size();
   for (const std::uint32_t code : text) {
     const Character& c = character(code);

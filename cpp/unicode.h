@@ -30,6 +30,7 @@ const Character& character(std::uint32_t code);
 void append_lower(std::span<const std::uint32_t> text, std::vector<std::uint32_t>& out);
 
 // Appends the NFKD form without combining marks; with ascii_only, without anything beyond ASCII.
-void append_without_accents(std::span<const std::uint32_t> text, bool ascii_only, std::vector<std::uint32_t>& out);
+void append_without_accents(std::span<const std::uint32_t> text, bool ascii_only,
+                            std::vector<std::uint32_t>& out);
 
 }  // namespace genus

@@ -8,7 +8,9 @@
 namespace genus {
 namespace {
 
-std::uint64_t slot_value(std::uint64_t hash, std::size_t number) { return (hash >> 32 << 32) | (number + 1); }
+std::uint64_t slot_value(std::uint64_t hash, std::size_t number) {
+  return (hash >> 32 << 32) | (number + 1);
+}
 
 // Strings from outside are not padded: hash a padded copy.
 class PaddedHash {
@@ -49,7 +51,9 @@ bool Vocabulary::spells(std::string_view word, const Token* tokens, std::size_t 
   return true;
 }
 
-std::size_t slots_needed(std::size_t n_words) { return n_words == 0 ? 0 : std::bit_ceil(2 * n_words); }
+std::size_t slots_needed(std::size_t n_words) {
+  return n_words == 0 ? 0 : std::bit_ceil(2 * n_words);
+}
 
 void extend_slots(std::span<std::uint64_t> slots, StringsView words, std::size_t first, bool n_grams) {
   if (words.size() * 10 > slots.size() * 9) throw std::invalid_argument("vocabulary: too few slots");

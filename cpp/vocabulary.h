@@ -62,14 +62,14 @@ class Vocabulary {
   }
 
   // A look-up waits for three cache lines, each found through the one before: slot, offsets, text. These ask
-  // for one of them ahead of time; call them in this order, some look-ups apart. All need a non-empty vocabulary.
+  // for one of them ahead of time; call them in this order, some look-ups apart. All need a non-empty
+  // vocabulary.
   void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
   void prefetch_offsets(std::uint64_t hash) const {
     if (const auto number = candidate(hash); number < size()) __builtin_prefetch(&words_.offsets[number]);
   }
   void prefetch_text(std::uint64_t hash) const {
-    if (const auto number = candidate(hash); number < size())
-      __builtin_prefetch(words_.blob.data() + words_.offsets[number]);
+    if (const auto number = candidate(hash); number < size()) __builtin_prefetch(words_[number].data());
   }
 
  private:
@@ -150,7 +150,8 @@ class Lexicon {
   std::vector<std::uint32_t> sorted() const;
 
   // The text of a node: its length in bytes, and the text written to `out`, whose end is returned.
-  // Texts are read in sorted order, which is scattered over the nodes: ask for node, then its last word, ahead.
+  // Texts are read in sorted order, which is scattered over the nodes: ask for node, then its last word,
+  // ahead.
   void prefetch(std::uint32_t node) const { __builtin_prefetch(&nodes_[node]); }
   void prefetch_last(std::uint32_t node) const {
     if (!is_word(nodes_[node])) __builtin_prefetch(&nodes_[last(nodes_[node])]);

@@ -92,9 +92,7 @@ def test_rows_count_as_a_spreadsheet_counts_them(put):
 def test_parquet_is_read(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(
-        pyarrow.table({"id": [7, 8, 9], "category": LABELS, "body": TEXTS}), tmp_path / "a.parquet"
-    )
+    parquet.write_table(pyarrow.table({"id": [7, 8, 9], "category": LABELS, "body": TEXTS}), tmp_path / "a.parquet")
     table = read_table(tmp_path / "a.parquet")
     assert (table.texts, table.labels, table.ids, table.rows) == (TEXTS, LABELS, ["7", "8", "9"], [1, 2, 3])
     with pytest.raises(
@@ -105,9 +103,7 @@ def test_parquet_is_read(tmp_path):
 
 def test_parquet_without_pyarrow_names_the_extra(put, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(
-        DataError, match=r"a.parquet: reading Parquet needs pyarrow: pip install 'genus\[frames\]'"
-    ):
+    with pytest.raises(DataError, match=r"a.parquet: reading Parquet needs pyarrow: pip install 'genus\[frames\]'"):
         read_table(put("a.parquet", b"PAR1"))
 
 
@@ -142,9 +138,7 @@ def test_fasttext_lines_keep_their_text_and_need_not_have_any(put):
     assert (table.texts, table.labels, table.rows) == (["two  spaces", ""], ["a", "b"], [1, 3])
 
 
-@pytest.mark.parametrize(
-    ("kind", "content"), [(None, as_jsonl()), ("csv", as_csv()), ("fasttext", as_fasttext())]
-)
+@pytest.mark.parametrize(("kind", "content"), [(None, as_jsonl()), ("csv", as_csv()), ("fasttext", as_fasttext())])
 def test_standard_input_is_json_lines_unless_said(kind, content, monkeypatch):
     stdin = io.TextIOWrapper(io.BytesIO(content.encode()))
     monkeypatch.setattr(sys, "stdin", stdin)
@@ -168,9 +162,7 @@ fields = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    rows=st.lists(st.tuples(fields, fields.filter(bool)), min_size=1, max_size=6), sep=st.sampled_from(",;\t")
-)
+@given(rows=st.lists(st.tuples(fields, fields.filter(bool)), min_size=1, max_size=6), sep=st.sampled_from(",;\t"))
 def test_csv_round_trip(rows, sep, tmp_path):
     with open(tmp_path / "a.csv", "w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=sep, quoting=csv.QUOTE_ALL).writerows([("text", "label"), *rows])
@@ -240,8 +232,7 @@ FAULTS: list[tuple[str, str | bytes, dict[str, Any], str]] = [
         "a.csv",
         as_csv().encode("latin-1", "replace"),
         {},
-        "a.csv: line 4 is not utf-8: byte 7 is 0xf6; say what it is with --encoding, "
-        "perhaps --encoding latin-1",
+        "a.csv: line 4 is not utf-8: byte 7 is 0xf6; say what it is with --encoding, perhaps --encoding latin-1",
     ),
     (
         "a.csv",
@@ -375,9 +366,7 @@ BYTES = st.lists(
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    data=BYTES, name=st.sampled_from(["a.csv", "a.tsv", "a.jsonl", "a.ft", "a.txt", "a.jsonl.gz", "a.csv.xz"])
-)
+@given(data=BYTES, name=st.sampled_from(["a.csv", "a.tsv", "a.jsonl", "a.ft", "a.txt", "a.jsonl.gz", "a.csv.xz"]))
 def test_any_bytes_are_read_or_answered_in_one_line(data, name, tmp_path):
     (tmp_path / name).write_bytes(data)
     try:

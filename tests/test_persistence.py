@@ -58,7 +58,7 @@ def _registry():
     sys.modules["genus_toys"] = sys.modules[__name__]
     with pytest.MonkeyPatch.context() as patch:
         for name in ("Toy", "Picky"):
-            patch.setitem(persistence.CLASSES, name, f"genus_toys:{name}")
+            patch.setitem(persistence.CLASSES, name, "genus_toys")
         yield
     del sys.modules["genus_toys"]
 
@@ -78,9 +78,7 @@ def round_trip(model: Toy, folder: Path) -> Toy:
 def same(a: Any, b: Any) -> bool:
     """Equal, of equal type, through all that a state may hold."""
     if isinstance(a, np.ndarray):
-        return (
-            type(b) is np.ndarray and a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
-        )
+        return type(b) is np.ndarray and a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
     if isinstance(a, (list, tuple)):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict):
@@ -422,7 +420,7 @@ WRONG_FILES: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("case", WRONG_FILES)
 def test_a_wrong_file_is_answered_in_one_line_that_names_it(case, tmp_path, monkeypatch):
-    monkeypatch.setitem(persistence.CLASSES, "Gone", "genus.no_such_module:Gone")
+    monkeypatch.setitem(persistence.CLASSES, "Gone", "genus.no_such_module")
     content, gist = WRONG_FILES[case]
     path = tmp_path / "model.genus"
     if isinstance(content, bytes):
@@ -456,9 +454,7 @@ def test_strings_must_be_as_many_as_their_shape_says(tmp_path):
 
 def test_a_state_of_the_wrong_shape_gives_the_models_reason_in_one_line(tmp_path):
     save(toy({"counts": np.zeros((1, 3))}, cls=Picky), tmp_path / "m")
-    with pytest.raises(
-        ModelFileError, match=r"holds a Picky that cannot be restored: counts must have two columns$"
-    ):
+    with pytest.raises(ModelFileError, match=r"holds a Picky that cannot be restored: counts must have two columns$"):
         load(tmp_path / "m")
 
 
@@ -570,7 +566,7 @@ class Toy:
     def _get_state(self): return {"x": np.ones(20_000_000)}
     def _set_state(self, state): pass
 
-persistence.CLASSES["Toy"] = "__main__:Toy"
+persistence.CLASSES["Toy"] = "__main__"
 """
 
 

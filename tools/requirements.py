@@ -1,4 +1,4 @@
-"""Print the project's dependencies and those of the extras named, for pip: what an editable install needs first."""
+"""Print the project's dependencies and those of the extras named, for pip."""
 
 import sys
 import tomllib

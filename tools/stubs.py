@@ -15,8 +15,13 @@ def generate() -> str:
             [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "genus._core", "-o", str(out)], check=True
         )
         ruff = Path(sys.executable).parent / "ruff"
-        subprocess.run([ruff, "format", "--quiet", "--line-length", "110", str(out)], check=True)
-        return out.read_text()
+        subprocess.run([ruff, "format", "--quiet", "--line-length", "120", str(out)], check=True)
+        # nanobind leaves arrays of either precision without a type argument.
+        return (
+            out.read_text()
+            .replace("[NDArray, ", "[NDArray[Any], ")
+            .replace("import Annotated", "import Annotated, Any")
+        )
 
 
 if __name__ == "__main__":

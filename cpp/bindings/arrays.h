@@ -16,7 +16,8 @@ namespace genus::bindings {
 
 namespace nb = nanobind;
 
-// A one-dimensional contiguous NumPy array that the caller keeps alive. Never converted: Python does that once.
+// A one-dimensional contiguous NumPy array that the caller keeps alive. Never converted: Python does that
+// once.
 template <class T>
 using In = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 

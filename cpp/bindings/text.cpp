@@ -20,7 +20,8 @@ struct TextOptions {
 };
 
 TextOptions make_options(const std::string& analyzer, const std::string& accents, bool lowercase,
-                         bool split_unspaced, std::uint32_t min_length, std::uint32_t min_n, std::uint32_t max_n) {
+                         bool split_unspaced, std::uint32_t min_length, std::uint32_t min_n,
+                         std::uint32_t max_n) {
   using Analyzer = TokenizerOptions::Analyzer;
   using Accents = TokenizerOptions::Accents;
   TextOptions options;
@@ -46,11 +47,14 @@ using Blob = In<std::uint8_t>;
 using Offsets = In<std::int64_t>;
 using Slots = In<std::uint64_t>;
 
-StringsView strings(const Blob& blob, const Offsets& offsets) { return {view(blob), view(offsets)}; }
+StringsView strings(const Blob& blob, const Offsets& offsets) {
+  return {view(blob), view(offsets)};
+}
 
 Vocabulary vocabulary(const Blob& blob, const Offsets& offsets, const Slots& slots) {
   const std::size_t n = slots.size();
-  if (n != 0 && !std::has_single_bit(n)) throw std::invalid_argument("vocabulary: slots must be a power of two");
+  if (n != 0 && !std::has_single_bit(n))
+    throw std::invalid_argument("vocabulary: slots must be a power of two");
   return {strings(blob, offsets), view(slots)};
 }
 
@@ -64,10 +68,14 @@ SequenceSource sequences(const In<std::int64_t>& indptr, const In<std::int32_t>&
   return {view(indptr), view(numbers), strings(blob, offsets)};
 }
 
+// indptr, indices, values and unknown tokens per row.
+using Rows = nb::typed<nb::tuple, Out<std::int64_t>, Out<std::int32_t>, nb::ndarray<nb::numpy, nb::ndim<1>>,
+                       Out<std::int32_t>>;
+
 template <class Value>
-nb::tuple give_rows(CountedRows<Value>&& rows) {
-  return nb::make_tuple(give(std::move(rows.indptr)), give(std::move(rows.indices)), give(std::move(rows.values)),
-                        give(std::move(rows.unknown)));
+Rows give_rows(CountedRows<Value>&& rows) {
+  return nb::make_tuple(give(std::move(rows.indptr)), give(std::move(rows.indices)),
+                        give(std::move(rows.values)), give(std::move(rows.unknown)));
 }
 
 // Runs work without the GIL: everything borrowed above stays alive in the caller's frame.
@@ -77,21 +85,24 @@ auto without_gil(Work&& work) {
   return work();
 }
 
-nb::tuple known_rows(const TokenSource& source, const Vocabulary& words, NGramRange range, std::uint32_t n_hash,
-                     bool binary, bool single, int n_threads) {
+Rows known_rows(const TokenSource& source, const Vocabulary& words, NGramRange range, std::uint32_t n_hash,
+                bool binary, bool single, int n_threads) {
   if (single)
-    return give_rows(without_gil([&] { return count_known<float>(source, words, range, n_hash, binary, n_threads); }));
-  return give_rows(without_gil([&] { return count_known<double>(source, words, range, n_hash, binary, n_threads); }));
+    return give_rows(
+        without_gil([&] { return count_known<float>(source, words, range, n_hash, binary, n_threads); }));
+  return give_rows(
+      without_gil([&] { return count_known<double>(source, words, range, n_hash, binary, n_threads); }));
 }
 
 }  // namespace
 
 void add_text(nb::module_& m) {
   nb::class_<TextOptions>(m, "TextOptions", "How texts are cut into tokens and n-grams.")
-      .def(nb::new_(&make_options), "analyzer"_a, "accents"_a, "lowercase"_a, "split_unspaced"_a, "min_length"_a,
-           "min_n"_a, "max_n"_a);
+      .def(nb::new_(&make_options), "analyzer"_a, "accents"_a, "lowercase"_a, "split_unspaced"_a,
+           "min_length"_a, "min_n"_a, "max_n"_a);
 
-  nb::class_<CountedCorpus>(m, "CountedCorpus", "Documents whose words are counted, before columns are chosen.")
+  nb::class_<CountedCorpus>(m, "CountedCorpus",
+                            "Documents whose words are counted, before columns are chosen.")
       .def_prop_ro("n_documents", &CountedCorpus::n_documents)
       .def_prop_ro("n_features", &CountedCorpus::n_features)
       .def("document_frequency", [](const CountedCorpus& c) { return give(c.document_frequency()); })
@@ -123,15 +134,16 @@ void add_text(nb::module_& m) {
       [](nb::object source, const TextOptions& options, const Blob& stop_blob, const Offsets& stop_offsets,
          const Slots& stop_slots, int n_threads) {
         const Texts texts(source);
-        const TextSource tokens(texts.views(), options.tokenizer, vocabulary(stop_blob, stop_offsets, stop_slots));
+        const TextSource tokens(texts.views(), options.tokenizer,
+                                vocabulary(stop_blob, stop_offsets, stop_slots));
         return without_gil([&] { return CountedCorpus(tokens, options.words, n_threads); });
       },
       "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_slots"_a, "n_threads"_a);
 
   m.def(
       "count_corpus_sequences",
-      [](const In<std::int64_t>& indptr, const In<std::int32_t>& numbers, const Blob& blob, const Offsets& offsets,
-         std::uint32_t min_n, std::uint32_t max_n, int n_threads) {
+      [](const In<std::int64_t>& indptr, const In<std::int32_t>& numbers, const Blob& blob,
+         const Offsets& offsets, std::uint32_t min_n, std::uint32_t max_n, int n_threads) {
         const SequenceSource tokens = sequences(indptr, numbers, blob, offsets);
         return without_gil([&] { return CountedCorpus(tokens, {min_n, max_n}, n_threads); });
       },
@@ -140,22 +152,26 @@ void add_text(nb::module_& m) {
   m.def(
       "count_known",
       [](nb::object source, const TextOptions& options, const Blob& stop_blob, const Offsets& stop_offsets,
-         const Slots& stop_slots, const Blob& blob, const Offsets& offsets, const Slots& slots, std::uint32_t n_hash,
-         bool binary, bool single, int n_threads) {
+         const Slots& stop_slots, const Blob& blob, const Offsets& offsets, const Slots& slots,
+         std::uint32_t n_hash, bool binary, bool single, int n_threads) {
         const Texts texts(source);
-        const TextSource tokens(texts.views(), options.tokenizer, vocabulary(stop_blob, stop_offsets, stop_slots));
-        return known_rows(tokens, vocabulary(blob, offsets, slots), options.words, n_hash, binary, single, n_threads);
+        const TextSource tokens(texts.views(), options.tokenizer,
+                                vocabulary(stop_blob, stop_offsets, stop_slots));
+        return known_rows(tokens, vocabulary(blob, offsets, slots), options.words, n_hash, binary, single,
+                          n_threads);
       },
-      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_slots"_a, "blob"_a, "offsets"_a, "slots"_a,
-      "n_hash"_a, "binary"_a, "single"_a, "n_threads"_a);
+      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_slots"_a, "blob"_a, "offsets"_a,
+      "slots"_a, "n_hash"_a, "binary"_a, "single"_a, "n_threads"_a);
 
   m.def(
       "count_known_sequences",
       [](const In<std::int64_t>& indptr, const In<std::int32_t>& numbers, const Blob& word_blob,
          const Offsets& word_offsets, std::uint32_t min_n, std::uint32_t max_n, const Blob& blob,
-         const Offsets& offsets, const Slots& slots, std::uint32_t n_hash, bool binary, bool single, int n_threads) {
+         const Offsets& offsets, const Slots& slots, std::uint32_t n_hash, bool binary, bool single,
+         int n_threads) {
         const SequenceSource tokens = sequences(indptr, numbers, word_blob, word_offsets);
-        return known_rows(tokens, vocabulary(blob, offsets, slots), {min_n, max_n}, n_hash, binary, single, n_threads);
+        return known_rows(tokens, vocabulary(blob, offsets, slots), {min_n, max_n}, n_hash, binary, single,
+                          n_threads);
       },
       "indptr"_a, "numbers"_a, "word_blob"_a, "word_offsets"_a, "min_n"_a, "max_n"_a, "blob"_a, "offsets"_a,
       "slots"_a, "n_hash"_a, "binary"_a, "single"_a, "n_threads"_a);
@@ -165,10 +181,11 @@ void add_text(nb::module_& m) {
       [](nb::object source, const TextOptions& options, const Blob& stop_blob, const Offsets& stop_offsets,
          const Slots& stop_slots, int n_threads) {
         const Texts texts(source);
-        const TextSource tokens(texts.views(), options.tokenizer, vocabulary(stop_blob, stop_offsets, stop_slots));
+        const TextSource tokens(texts.views(), options.tokenizer,
+                                vocabulary(stop_blob, stop_offsets, stop_slots));
         Sequences s = without_gil([&] { return number_tokens(tokens, n_threads); });
-        return nb::make_tuple(give(std::move(s.indptr)), give(std::move(s.numbers)), give(std::move(s.words.blob)),
-                              give(std::move(s.words.offsets)));
+        return std::make_tuple(give(std::move(s.indptr)), give(std::move(s.numbers)),
+                               give(std::move(s.words.blob)), give(std::move(s.words.offsets)));
       },
       "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_slots"_a, "n_threads"_a);
 
@@ -176,7 +193,8 @@ void add_text(nb::module_& m) {
       "find_words",
       [](const Blob& feature_blob, const Offsets& feature_offsets, bool n_grams, const Blob& blob,
          const Offsets& offsets, const Slots& slots, std::uint32_t n_hash) {
-        return give(find_words(strings(feature_blob, feature_offsets), n_grams, vocabulary(blob, offsets, slots), n_hash));
+        return give(find_words(strings(feature_blob, feature_offsets), n_grams,
+                               vocabulary(blob, offsets, slots), n_hash));
       },
       "feature_blob"_a, "feature_offsets"_a, "n_grams"_a, "blob"_a, "offsets"_a, "slots"_a, "n_hash"_a);
 

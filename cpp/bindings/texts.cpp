@@ -38,7 +38,8 @@ constexpr std::size_t longest_text = std::size_t{1} << 30;
 
 void check_length(std::size_t row, std::size_t length) {
   if (length > longest_text)
-    throw nb::value_error(("row " + std::to_string(row) + ": the text is longer than 2^30 characters").c_str());
+    throw nb::value_error(
+        ("row " + std::to_string(row) + ": the text is longer than 2^30 characters").c_str());
 }
 
 Text view_of_str(PyObject* s) {
@@ -149,7 +150,7 @@ void Texts::borrow_arrow(nb::handle source) {
     throw nb::type_error(
         ("expected an Arrow array of strings, got one of Arrow format '" + value_format + "'").c_str());
   const auto text_at = [&](const ArrowArray& array, std::int64_t i) {
-    return value_format == "u" ? by_offsets<std::int32_t>(array, i)
+    return value_format == "u"   ? by_offsets<std::int32_t>(array, i)
            : value_format == "U" ? by_offsets<std::int64_t>(array, i)
                                  : by_view(array, i);
   };
@@ -171,7 +172,8 @@ void Texts::borrow_arrow(nb::handle source) {
         i = values->offset + code_at(*array, format[0], i);
         null = is_null(*values, i);
       }
-      if (null) throw nb::value_error(("row " + std::to_string(views_.size()) + " holds no text (null)").c_str());
+      if (null)
+        throw nb::value_error(("row " + std::to_string(views_.size()) + " holds no text (null)").c_str());
       views_.push_back(text_at(*values, i));
       check_length(views_.size() - 1, views_.back().length);
     }

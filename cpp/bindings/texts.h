@@ -14,7 +14,8 @@ namespace genus::bindings {
 
 class Texts {
  public:
-  // A list or tuple of str, or an object with __arrow_c_stream__. Raises TypeError or ValueError naming the row.
+  // A list or tuple of str, or an object with __arrow_c_stream__. Raises TypeError or ValueError naming the
+  // row.
   explicit Texts(nanobind::handle source);
   ~Texts();
   Texts(const Texts&) = delete;

@@ -8,7 +8,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from genus._registry import CLASSES
 
 __version__ = "0.1.0"
 
@@ -22,13 +25,11 @@ if TYPE_CHECKING:
 
 # Imported when first used, so that `import genus` and `genus --help` stay quick.
 _HOME = {
+    **CLASSES,
     "DataError": "genus.errors",
     "Explanation": "genus.explain",
     "GenusError": "genus.errors",
     "ModelFileError": "genus.errors",
-    "MultinomialNB": "genus.naive_bayes",
-    "TextClassifier": "genus.classifier",
-    "Vectorizer": "genus.text",
     "load": "genus.persistence",
     "save": "genus.persistence",
 }
@@ -47,8 +48,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'genus' has no attribute {name!r}")

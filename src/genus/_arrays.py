@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ class SparseRows(NamedTuple):
 
 
 class Strings(NamedTuple):
-    """Many strings as one UTF-8 byte array and ``n + 1`` offsets into it: maps from a file without parsing."""
+    """Many strings as UTF-8 bytes and ``n + 1`` offsets into them: they map from a file without parsing."""
 
     blob: NDArray[np.uint8]
     offsets: Int64
@@ -49,8 +50,7 @@ class Strings(NamedTuple):
 
     def unpack(self) -> list[str]:
         raw = self.blob.tobytes()
-        bounds: Sequence[int] = self.offsets.tolist()
-        return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in zip(bounds, bounds[1:], strict=False)]
+        return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(self.offsets.tolist())]
 
     def at(self, i: int) -> str:
         return self.blob[self.offsets[i] : self.offsets[i + 1]].tobytes().decode("utf-8", "surrogatepass")

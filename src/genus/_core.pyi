@@ -2,7 +2,7 @@
 Native kernels of genus. Private: the public interface is the Python package.
 """
 
-from typing import Annotated, overload
+from typing import Annotated, Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -35,12 +35,10 @@ class CountedCorpus:
         keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
         n_threads: int,
     ) -> tuple[
-        Annotated[NDArray[numpy.uint8], dict(shape=(None,))],
-        Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]
     ]: ...
     def slots(
-        self,
-        keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        self, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)]
     ) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
     def rows(
         self,
@@ -48,18 +46,19 @@ class CountedCorpus:
         binary: bool,
         single: bool,
         n_threads: int,
-    ) -> tuple: ...
+    ) -> tuple[
+        Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+        Annotated[NDArray[Any], dict(shape=(None,))],
+        Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+    ]: ...
 
 def count_corpus(
     texts: object,
     options: TextOptions,
     stop_blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    stop_offsets: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    stop_slots: Annotated[
-        NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
+    stop_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    stop_slots: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_threads: int,
 ) -> CountedCorpus: ...
 def count_corpus_sequences(
@@ -75,12 +74,8 @@ def count_known(
     texts: object,
     options: TextOptions,
     stop_blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    stop_offsets: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    stop_slots: Annotated[
-        NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
+    stop_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    stop_slots: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     slots: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -88,14 +83,17 @@ def count_known(
     binary: bool,
     single: bool,
     n_threads: int,
-) -> tuple: ...
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+    Annotated[NDArray[Any], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+]: ...
 def count_known_sequences(
     indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     numbers: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     word_blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    word_offsets: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
+    word_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     min_n: int,
     max_n: int,
     blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -105,26 +103,28 @@ def count_known_sequences(
     binary: bool,
     single: bool,
     n_threads: int,
-) -> tuple: ...
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+    Annotated[NDArray[Any], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+]: ...
 def number_tokens(
     texts: object,
     options: TextOptions,
     stop_blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    stop_offsets: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    stop_slots: Annotated[
-        NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
+    stop_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    stop_slots: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_threads: int,
-) -> tuple: ...
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+    Annotated[NDArray[numpy.uint8], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+]: ...
 def find_words(
-    feature_blob: Annotated[
-        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    feature_offsets: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
+    feature_blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    feature_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_grams: bool,
     blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -171,9 +171,7 @@ def score(
     columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    log_uniform: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
+    log_uniform: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
     n_threads: int,
 ) -> None: ...
@@ -186,9 +184,7 @@ def score(
     columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     counts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    log_uniform: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
+    log_uniform: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
     n_threads: int,
 ) -> None: ...
@@ -219,8 +215,7 @@ def score_without_self(
     n_threads: int,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 def group_equal(
-    items: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    width: int,
+    items: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)], width: int
 ) -> tuple[
     Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]
 ]: ...
@@ -276,13 +271,10 @@ def build_table(
     Annotated[NDArray[numpy.float64], dict(shape=(None,))],
 ]: ...
 def normalize_log_rows(
-    scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
+    scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")], n_threads: int
 ) -> None: ...
 def top_of_rows(
-    scores: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
+    scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     k: int,
     n_threads: int,
 ) -> tuple[
@@ -290,8 +282,6 @@ def top_of_rows(
     Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
 ]: ...
 def best_of_rows(
-    scores: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
+    scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     n_threads: int,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...

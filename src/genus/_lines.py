@@ -38,9 +38,7 @@ class TextSource:
         try:
             "".encode(encoding)
         except LookupError as error:
-            raise DataError(
-                f"there is no text encoding {encoding!r}: try utf-8, latin-1 or cp1252"
-            ) from error
+            raise DataError(f"there is no text encoding {encoding!r}: try utf-8, latin-1 or cp1252") from error
 
     def fail(self, reason: str, cause: BaseException | None = None) -> NoReturn:
         one_line = " ".join(reason.split())  # names of columns may hold line ends

@@ -10,11 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from genus import _core
-from genus._arrays import Strings, describe
+from genus._arrays import Int32, Int64, Strings, describe
 
 Tokens = Callable[[str], Sequence[str]]
+Lookup = tuple[NDArray[np.uint8], Int64, NDArray[np.uint64]]  # words and the slots that find them
+Sequences = tuple[Int64, Int32, NDArray[np.uint8], Int64]  # documents as numbers of words, and the words
+CountedRows = tuple[Int64, Int32, NDArray[Any], Int32]
 
 # Patterns that the native tokenizer knows, as (analyzer, least number of characters).
 _NATIVE_PATTERNS = {
@@ -31,7 +35,7 @@ class Plan:
     """A Vectorizer's options made ready."""
 
     options: _core.TextOptions
-    stop_words: tuple[Any, ...]  # arrays of a vocabulary
+    stop_words: Lookup
     stemmer: Any
     python_features: Tokens | None  # the slow path: text to features, in Python
     n_grams: bool  # features are words joined by spaces, and hashed as such
@@ -74,26 +78,28 @@ class Plan:
             word_range=(low, high) if features is None else (1, 1),
         )
 
-    def corpus(self, texts: Any, threads: int) -> Any:
+    def corpus(self, texts: Any, threads: int) -> _core.CountedCorpus:
         sequences = self._sequences(texts, threads)
         if sequences is None:
             return _core.count_corpus(texts, self.options, *self.stop_words, threads)
         return _core.count_corpus_sequences(*sequences, *self.word_range, threads)
 
-    def known(self, texts: Any, words: tuple[Any, ...], n_hash: int, binary: bool, single: bool, threads: int) -> Any:
+    def known(self, texts: Any, words: Lookup, n_hash: int, binary: bool, single: bool, threads: int) -> CountedRows:
         sequences = self._sequences(texts, threads)
         if sequences is None:
             return _core.count_known(texts, self.options, *self.stop_words, *words, n_hash, binary, single, threads)
-        return _core.count_known_sequences(*sequences, *self.word_range, *words, n_hash, binary, single, threads)
+        low, high = self.word_range
+        return _core.count_known_sequences(*sequences, low, high, *words, n_hash, binary, single, threads)
 
-    def _sequences(self, texts: Any, threads: int) -> tuple[Any, ...] | None:
+    def _sequences(self, texts: Any, threads: int) -> Sequences | None:
         """Texts as numbered words, where Python has a part in making them."""
         if self.python_features is not None:
             return _number_features(map(self.python_features, texts))
         if self.stemmer is None:
             return None
-        indptr, numbers, *raw = _core.number_tokens(texts, self.options, *self.stop_words, threads)
-        return (indptr, numbers, *Strings.pack(self.stemmer.stemWords(Strings(*raw).unpack())))
+        indptr, numbers, blob, offsets = _core.number_tokens(texts, self.options, *self.stop_words, threads)
+        stems = self.stemmer.stemWords(Strings(blob, offsets).unpack())
+        return (indptr, numbers, *Strings.pack(stems))
 
 
 def as_texts(source: Any) -> Any:
@@ -193,7 +199,7 @@ def _word_features(
     return features
 
 
-def _number_features(documents: Iterable[Sequence[str]]) -> tuple[Any, ...]:
+def _number_features(documents: Iterable[Sequence[str]]) -> Sequences:
     numbers: dict[str, int] = {}
     flat, ends = array("i"), array("q", [0])
     for features in documents:

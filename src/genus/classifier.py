@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from genus import persistence
 from genus._arrays import Float64, SparseRows, n_threads
 from genus._registry import make_model
+from genus._tokens import as_texts
+from genus.errors import ModelFileError
 from genus.explain import Explanation, WordEvidence
-from genus.text import Vectorizer, as_texts
+from genus.text import Vectorizer
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -55,9 +57,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
       1 of 4 words are unknown and say nothing
     """
 
-    def __init__(
-        self, model: Any = "nb", *, vectorizer: Vectorizer | None = None, n_jobs: int | None = None
-    ) -> None:
+    def __init__(self, model: Any = "nb", *, vectorizer: Vectorizer | None = None, n_jobs: int | None = None) -> None:
         self.model = model
         self.vectorizer = vectorizer
         self.n_jobs = n_jobs
@@ -136,10 +136,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         log_proba = self.model_._log_proba_rows(rows)[0]
         order = np.argsort(-log_proba, kind="stable")
         chosen = order[0] if label is None else self._class_number(label)
-        if against is None:
-            rival = next((c for c in order if c != chosen), chosen)
-        else:
-            rival = self._class_number(against)
+        rival = next((c for c in order if c != chosen), chosen) if against is None else self._class_number(against)
         bias, words = self.model_._log_evidence(rows, [int(chosen), int(rival)])
         contributions = words[:, 0] - words[:, 1]
         prior = float(bias[0] - bias[1])
@@ -187,7 +184,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Open a file that `save` wrote: by memory map, in milliseconds."""
         loaded = persistence.load(path)
         if not isinstance(loaded, cls):
-            raise persistence.ModelFileError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
+            raise ModelFileError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
         return loaded
 
     def _get_state(self) -> dict[str, Any]:
@@ -243,8 +240,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    if labels.dtype.kind == "f":
-        return np.isnan(labels)
-    if labels.dtype == object:
+    if labels.dtype == object or labels.dtype.kind == "f":  # NaN is the value that differs from itself
         return np.array([label is None or label != label for label in labels.tolist()], dtype=bool)
     return np.zeros(len(labels), dtype=bool)

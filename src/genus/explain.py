@@ -5,14 +5,15 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 
-class WordEvidence(NamedTuple):
+@dataclass(frozen=True)
+class WordEvidence:
     """What one word of the text says: its count, and count times log P(word | label) / P(word | against)."""
 
     word: str
@@ -48,7 +49,7 @@ class Explanation:
             "against": _plain(self.against),
             "log_odds": self.log_odds,
             "prior": self.prior,
-            "words": [w._asdict() for w in self.words],
+            "words": [asdict(w) for w in self.words],
             "n_unknown": self.n_unknown,
             "n_words": self.n_words,
         }
@@ -112,12 +113,17 @@ class Explanation:
         n = 15
         shown = self._shown(n)
         largest = max((abs(w.contribution) for w in shown), default=1.0) or 1.0
+
+        def bar(contribution: float) -> str:
+            width = max(1, round(160 * abs(contribution) / largest))
+            colour = _FOR if contribution >= 0 else _AGAINST
+            return f"<div style='height:.8em;width:{width}px;background:{colour}'></div>"
+
         rows = "".join(
             f"<tr><td style='text-align:right'>{html.escape(w.word)}</td>"
             f"<td style='text-align:right'>{'' if w.count == 1 else 'x' + _number(w.count)}</td>"
             f"<td style='text-align:right'>{w.contribution:+.2f}</td>"
-            f"<td style='text-align:left'><div style='height:.8em;width:{max(1, round(160 * abs(w.contribution) / largest))}px;"
-            f"background:{_FOR if w.contribution >= 0 else _AGAINST}'></div></td></tr>"
+            f"<td style='text-align:left'>{bar(w.contribution)}</td></tr>"
             for w in shown
         )
         rows += "".join(

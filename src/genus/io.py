@@ -303,16 +303,10 @@ class _Source(TextSource):
             try:
                 record = loads(line)
             except (ValueError, RecursionError) as error:
-                reason = (
-                    f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else error
-                )
-                self.fail(
-                    f"row {number} is not valid JSON ({reason}): each line must be one JSON object", error
-                )
+                reason = f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else error
+                self.fail(f"row {number} is not valid JSON ({reason}): each line must be one JSON object", error)
             if not isinstance(record, dict):
-                self.fail(
-                    f'row {number} is not a JSON object: each line must be one, such as {{"text": ...}}'
-                )
+                self.fail(f'row {number} is not a JSON object: each line must be one, such as {{"text": ...}}')
             yield number, record
 
     def _one_label(self, value: Any, number: int) -> str | None:
@@ -332,18 +326,13 @@ class _Source(TextSource):
             with pyarrow.parquet.ParquetFile(self.path) as file:
                 names = file.schema_arrow.names
                 head = next(file.iter_batches(batch_size=_PEEK), None)
-                sample = (
-                    []
-                    if head is None
-                    else [[_as_text(v) or "" for v in r.values()] for r in head.to_pylist()]
-                )
+                sample = [] if head is None else [[_as_text(v) or "" for v in r.values()] for r in head.to_pylist()]
                 columns = self._choose(names, sample)
                 chosen = [name for name in columns if name is not None]
                 number = 0
                 for batch in file.iter_batches(columns=chosen):
                     texts, labels, ids = (
-                        itertools.repeat(None) if name is None else batch.column(name).to_pylist()
-                        for name in columns
+                        itertools.repeat(None) if name is None else batch.column(name).to_pylist() for name in columns
                     )
                     for text, label, id_ in zip(texts, labels, ids, strict=False):
                         number += 1
@@ -369,16 +358,12 @@ class _Source(TextSource):
             yield from self._fasttext(lines)
             return
         if self.need_labels:
-            self.fail(
-                f"plain text has no labels: begin each line with {_PREFIX}NAME, or use CSV or JSON lines"
-            )
+            self.fail(f"plain text has no labels: begin each line with {_PREFIX}NAME, or use CSV or JSON lines")
         for number, line in lines:
             yield Row(number, line.rstrip("\r\n"), None)
 
     def _folder(self) -> Iterator[Row]:
-        classes = sorted(
-            path for path in self.path.iterdir() if path.is_dir() and not path.name.startswith(".")
-        )
+        classes = sorted(path for path in self.path.iterdir() if path.is_dir() and not path.name.startswith("."))
         files = [(folder.name, file) for folder in classes for file in _files(folder.rglob("*"))]
         if not classes:
             if self.need_labels:
@@ -421,11 +406,7 @@ def _files(paths: Iterable[Path]) -> list[Path]:
 def _as_text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    return (
-        json.dumps(value, ensure_ascii=False, default=str)
-        if isinstance(value, (bool, list, dict))
-        else str(value)
-    )
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (bool, list, dict)) else str(value)
 
 
 def _pick(fields: Sequence[str], position: int | None) -> str | None:

@@ -6,7 +6,7 @@ and ``genus``, a JSON text with one node per object::
     {"class": "MultinomialNB", "params": {"alpha": 0.5}, "state": {"feature_count_": {"$": "array", ...}}}
 
 JSON has fewer types than constructor parameters, so that whatever is not JSON is an object with the key
-``$`` naming its kind. A file names classes, never code: only those in `CLASSES` are ever built, and
+``$`` naming its kind. A file names classes, never code: only those in `_registry.CLASSES` are ever built, and
 nothing in a file is imported, unpickled or evaluated.
 
 An object persists if it has scikit-learn's ``get_params``, and ``_get_state`` and ``_set_state``, which give
@@ -16,7 +16,6 @@ of the mapped file: a model that changes its arrays in place copies them first.
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
@@ -27,16 +26,11 @@ import numpy as np
 
 from genus import _safetensors
 from genus._arrays import Strings
+from genus._registry import CLASSES, load_class
 from genus._safetensors import Array, FormatError
 from genus.errors import ModelFileError
 
 FORMAT = 1
-
-CLASSES = {
-    "MultinomialNB": "genus.naive_bayes:MultinomialNB",
-    "TextClassifier": "genus.classifier:TextClassifier",
-    "Vectorizer": "genus.text:Vectorizer",
-}
 
 _DTYPES = {dtype.name: dtype for dtype in _safetensors.DTYPES.values()}
 _TYPES: dict[str, type] = {name: dtype.type for name, dtype in _DTYPES.items()}
@@ -214,9 +208,8 @@ def _kind(value: Any) -> str:
 
 
 def _resolve(name: str) -> type:
-    module, attribute = CLASSES[name].split(":")
     try:
-        found: type = getattr(importlib.import_module(module), attribute)
+        found: type = load_class(name)
     except (ImportError, AttributeError) as error:
         raise FormatError(f"holds a {name}, which this genus does not have") from error
     return found

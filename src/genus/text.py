@@ -126,11 +126,11 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._fit_rows(texts)
         return self
 
-    def fit_transform(self, texts: Any, y: Any = None, **fit_params: Any) -> sp.csr_matrix:
+    def fit_transform(self, texts: Any, y: Any = None, **fit_params: Any) -> sp.csr_matrix[Any]:
         """Learn the vocabulary and count, in one pass over the texts."""
         return self._matrix(self._fit_rows(texts))
 
-    def transform(self, texts: Any) -> sp.csr_matrix:
+    def transform(self, texts: Any) -> sp.csr_matrix[Any]:
         """Count the features of the vocabulary. Words outside it are passed over."""
         return self._matrix(self._transform_rows(texts)[0])
 
@@ -188,8 +188,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 else "After pruning, no terms remain. Try a lower min_df or a higher max_df."
             )
         self._words, self._slots = words, corpus.slots(keep)
-        rows = corpus.rows(keep, self.binary, self._single, threads)
-        return SparseRows(*rows[:3], len(words))
+        indptr, indices, data, _ = corpus.rows(keep, self.binary, self._single, threads)
+        return SparseRows(indptr, indices, data, len(words))
 
     def _partial_fit_rows(self, texts: Any) -> SparseRows:
         if not hasattr(self, "_words"):
@@ -286,12 +286,13 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _single(self) -> bool:
         return np.dtype(self.dtype) == np.float32
 
-    def _matrix(self, rows: SparseRows) -> sp.csr_matrix:
-        small = len(rows.indices) < 2**31
-        matrix = sp.csr_matrix((len(rows.indptr) - 1, rows.n_columns), dtype=rows.data.dtype)
-        # Set directly: the arrays are sound and sorted, and a check would cost more than the counting.
-        matrix.indptr = rows.indptr.astype(np.int32) if small else rows.indptr
-        matrix.indices = rows.indices if small else rows.indices.astype(np.int64)
+    def _matrix(self, rows: SparseRows) -> sp.csr_matrix[Any]:
+        index = np.int32 if len(rows.indices) < 2**31 else np.int64
+        empty: Any = sp.csr_matrix
+        matrix: sp.csr_matrix[Any] = empty((rows.n_rows, rows.n_columns), dtype=self.dtype)
+        # Set directly: the arrays are sound and sorted, and scipy's checks would cost more than the counting.
+        matrix.indptr = rows.indptr.astype(index)
+        matrix.indices = rows.indices.astype(index, copy=False)
         matrix.data = rows.data.astype(self.dtype, copy=False)
         matrix.has_sorted_indices = matrix.has_canonical_format = True
         return matrix
