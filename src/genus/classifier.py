@@ -102,7 +102,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         texts, labels = self._pair(texts, labels)
-        rows, _ = self.vectorizer_._transform_rows(texts)
+        rows, unknown = self.vectorizer_._transform_rows(texts)
+        if self.vectorizer_._keeps_every_word and unknown.any():
+            raise ValueError(f"Text {int(unknown.argmax())} has words that were never learned; nothing was unlearned.")
         self.model_._unlearn_rows(rows, labels, sample_weight)
         return self
 
@@ -110,7 +112,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, texts: Any) -> NDArray[Any]:
         """The most probable label of each text."""
-        labels: NDArray[Any] = self.model_._predict_rows(self._rows(texts))
+        rows = self._rows(texts)
+        labels: NDArray[Any] = self.model_._predict_rows(rows)
         return labels
 
     def predict_proba(self, texts: Any) -> Float64:
@@ -119,12 +122,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_log_proba(self, texts: Any) -> Float64:
         """The logarithm of `predict_proba`."""
-        log_proba: Float64 = self.model_._log_proba_rows(self._rows(texts))
+        rows = self._rows(texts)
+        log_proba: Float64 = self.model_._log_proba_rows(rows)
         return log_proba
 
     def predict_top(self, texts: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
         """The k most probable labels of each text and their probabilities, best first."""
-        top: tuple[NDArray[Any], Float64] = self.model_._predict_top_rows(self._rows(texts), k)
+        rows = self._rows(texts)
+        top: tuple[NDArray[Any], Float64] = self.model_._predict_top_rows(rows, k)
         return top
 
     def explain(self, text: str, *, label: Any = None, against: Any = None) -> Explanation:

@@ -283,6 +283,12 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     # ------------------------------------------------------------------ options
 
     @property
+    def _keeps_every_word(self) -> bool:
+        """Whether every word of every text learned is in the vocabulary."""
+        prunes = self.min_df != 1 or self.max_df != 1.0 or self.max_features is not None
+        return self.n_hash is None and self.vocabulary is None and not prunes
+
+    @property
     def _single(self) -> bool:
         return np.dtype(self.dtype) == np.float32
 

@@ -1,0 +1,17 @@
+"""What the tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from genus.datasets import Dataset, data_folders, load_dataset
+
+
+@pytest.fixture
+def load() -> Callable[..., Dataset]:
+    """Loads a real data set; skips the test where the data folder is absent."""
+    if not data_folders():
+        pytest.skip("no data folder: set GENUS_DATA")
+    return load_dataset

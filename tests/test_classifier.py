@@ -1,0 +1,258 @@
+"""TextClassifier: raw text in, label and evidence out."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import MultinomialNB as SklearnNB
+from sklearn.pipeline import make_pipeline
+
+import genus
+from genus import ModelFileError, MultinomialNB, TextClassifier, Vectorizer
+
+pytestmark = pytest.mark.kernel
+
+GOLDEN = Path(__file__).parent / "golden" / "format-1.genus"
+
+TEXTS = [
+    "my card was charged twice", "refund the wrong charge please", "the invoice shows a double charge",
+    "the printer is out of paper", "printer jams on every page", "paper stuck in the printer again",
+    "cannot log in to my account", "password reset does not arrive", "my account is locked",
+]  # fmt: skip
+LABELS = ["billing"] * 3 + ["printer"] * 3 + ["login"] * 3
+
+DOCUMENTS = st.lists(st.text("abc ", max_size=12), min_size=2, max_size=12)
+
+
+@pytest.fixture
+def clf() -> TextClassifier:
+    return TextClassifier().fit(TEXTS, LABELS)
+
+
+def test_it_agrees_with_the_pipeline_of_scikit_learn(clf: TextClassifier) -> None:
+    peer = make_pipeline(CountVectorizer(), SklearnNB()).fit(TEXTS, LABELS)
+    new = ["the printer charged my card", "", "unheard of things", "account"]
+    assert clf.classes_.tolist() == peer.classes_.tolist()
+    np.testing.assert_allclose(clf.predict_log_proba(new), peer.predict_log_proba(new), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(clf.predict_proba(new).sum(axis=1), 1)
+    assert clf.predict(new).tolist() == peer.predict(new).tolist()
+
+
+def test_top_labels_come_best_first(clf: TextClassifier) -> None:
+    labels, probabilities = clf.predict_top(["printer paper", "refund my card"], k=2)
+    assert labels[:, 0].tolist() == ["printer", "billing"]
+    assert (probabilities[:, 0] >= probabilities[:, 1]).all()
+    np.testing.assert_allclose(probabilities[:, 0], clf.predict_proba(["printer paper", "refund my card"]).max(axis=1))
+
+
+@given(texts=DOCUMENTS, question=st.text("abcd ", max_size=12), n_hash=st.sampled_from([None, 7, 2**20]))
+@settings(deadline=None)
+def test_evidence_adds_up_to_the_log_odds(texts: list[str], question: str, n_hash: int | None) -> None:
+    vectorizer = Vectorizer(token_pattern=r"\w+", ngram_range=(1, 2), n_hash=n_hash)
+    labels = ["x", "y", *("xyz"[len(text) % 3] for text in texts)]
+    clf = TextClassifier(vectorizer=vectorizer).fit(["a", "b", *texts], labels)
+    why = clf.explain(question)
+    log_proba = clf.predict_log_proba([question])[0]
+    place = clf.classes_.tolist().index
+    assert why.label == clf.predict([question])[0]
+    assert why.probability == pytest.approx(np.exp(log_proba.max()))
+    assert why.log_odds == pytest.approx(log_proba[place(why.label)] - log_proba[place(why.against)], abs=1e-9)
+    assert why.prior + sum(w.contribution for w in why.words) == pytest.approx(why.log_odds, abs=1e-9)
+
+
+def test_an_explanation_names_words_counts_and_what_is_unknown(clf: TextClassifier) -> None:
+    why = clf.explain("Printer, printer: zyzzyva!", against="login")
+    assert (why.label, why.against) == ("printer", "login")
+    assert [(w.word, w.count) for w in why.words] == [("printer", 2)]
+    assert (why.n_unknown, why.n_words) == (1, 3)
+    assert clf.explain("printer", label="billing").label == "billing"
+    with pytest.raises(ValueError, match="'ghost' is not one of the 3 classes"):
+        clf.explain("printer", label="ghost")
+    with pytest.raises(ValueError, match="one text"):
+        clf.explain(["printer"])  # type: ignore[arg-type]
+
+
+def test_an_explanation_renders_everywhere(clf: TextClassifier) -> None:
+    from rich.console import Console
+
+    why = clf.explain("<b>printer</b> & card")
+    assert json.loads(json.dumps(why.to_dict()))["label"] == "printer"
+    assert "= log odds" in str(why)
+    page = why._repr_html_()
+    assert "<b>printer</b> & card" not in page
+    assert "printer" in page
+    console = Console(width=60, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console.print(why)
+    console.file.close()
+    assert "printer" in console.export_text()
+
+
+def test_new_words_and_classes_come_at_any_time() -> None:
+    whole = TextClassifier().fit(TEXTS, LABELS)
+    grown = TextClassifier()
+    for text, label in zip(TEXTS, LABELS, strict=True):
+        grown.partial_fit([text], [label])
+    new = ["the printer charged my card", "account", ""]
+    assert grown.classes_.tolist() == whole.classes_.tolist()
+    np.testing.assert_array_equal(grown.predict_log_proba(new), whole.predict_log_proba(new))
+
+
+def test_an_unlearned_text_leaves_no_trace(clf: TextClassifier) -> None:
+    with_more = TextClassifier(vectorizer=Vectorizer(n_hash=2**16)).fit(TEXTS, LABELS)
+    without = clone(with_more).fit(TEXTS, LABELS)
+    with_more.partial_fit(["secret of a customer"], ["private"])
+    assert "private" in with_more.classes_
+    with_more.unlearn(["secret of a customer"], ["private"])
+    assert with_more.classes_.tolist() == without.classes_.tolist()
+    new = ["the secret printer", "account"]
+    np.testing.assert_array_equal(with_more.predict_log_proba(new), without.predict_log_proba(new))
+
+
+@pytest.mark.parametrize(
+    ("text", "label"), [("this was never there", "billing"), ("card card", "billing"), ("card", "x")]
+)
+def test_what_was_never_learned_cannot_be_unlearned(clf: TextClassifier, text: str, label: str) -> None:
+    before = clf.predict_log_proba(TEXTS)
+    with pytest.raises(ValueError, match="never learned"):
+        clf.unlearn([text], [label])
+    np.testing.assert_array_equal(clf.predict_log_proba(TEXTS), before)
+
+
+def test_models_are_chosen_by_name_or_given(clf: TextClassifier) -> None:
+    given_model = TextClassifier(MultinomialNB(alpha=0.1)).fit(TEXTS, LABELS)
+    assert given_model.model_.alpha == 0.1
+    assert clf.model_.alpha == 1.0
+    with pytest.raises(ValueError, match="model must be one of 'nb'"):
+        TextClassifier("svm").fit(TEXTS, LABELS)
+
+
+def test_it_is_a_scikit_learn_estimator(clf: TextClassifier) -> None:
+    assert clf.score(TEXTS, LABELS) == 1.0
+    scores = cross_val_score(TextClassifier(), np.array(TEXTS), LABELS, cv=3)
+    assert (scores > 0.3).all()
+    nested = TextClassifier(MultinomialNB(), vectorizer=Vectorizer()).set_params(model__alpha=0.5)
+    assert clone(nested).fit(TEXTS, LABELS).model_.alpha == 0.5
+    again = pickle.loads(pickle.dumps(clf))  # noqa: S301 (scikit-learn users pickle; genus itself never does)
+    assert again.predict(["printer"]).tolist() == ["printer"]
+    with pytest.raises(NotFittedError):
+        TextClassifier().predict(["text"])
+
+
+def test_chinese_works_without_any_option() -> None:
+    texts = ["很喜欢这本书", "非常喜欢", "不好看", "太不好了"]
+    clf = TextClassifier().fit(texts, [1, 1, 0, 0])
+    assert clf.predict(["喜欢", "不好"]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "message"),
+    [
+        (["a text", "more"], ["x"], "2 texts but 1 labels"),
+        (["a text", "more"], ["x", "x"], "one class only"),
+        (["a text", "more"], ["x", None], "1 of 2 labels are missing, the first in row 1"),
+        (["a text", "more"], [1.0, float("nan")], "1 of 2 labels are missing"),
+        (["a text", "more"], ["x", 1], None),
+        (["a text", "more"], [["x"], ["y"]], "one label per text"),
+        (["a text", None], ["x", "y"], "row 1: expected a text"),
+        (["", " "], ["x", "y"], "Empty vocabulary"),
+        ([], [], "one class only"),
+        ("a text", ["x"], "single str"),
+    ],
+)
+def test_wrong_training_data_is_named(texts: Any, labels: Any, message: str | None) -> None:
+    if message is None:  # numpy makes one type of them: strings
+        assert TextClassifier().fit(texts, labels).classes_.tolist() == ["1", "x"]
+        return
+    with pytest.raises((ValueError, TypeError), match=message):
+        TextClassifier().fit(texts, labels)
+
+
+def test_a_failed_fit_keeps_the_old_model(clf: TextClassifier) -> None:
+    with pytest.raises(ValueError, match="one class only"):
+        clf.fit(["new"], ["only"])
+    assert clf.predict(["printer"]).tolist() == ["printer"]
+
+
+# ---------------------------------------------------------------------- files
+
+
+def test_a_saved_model_answers_the_same(clf: TextClassifier, tmp_path: Path) -> None:
+    path = tmp_path / "tickets.genus"
+    clf.save(path)
+    loaded = TextClassifier.load(path)
+    new = ["the printer charged my card", "nothing known"]
+    np.testing.assert_array_equal(loaded.predict_log_proba(new), clf.predict_log_proba(new))
+    assert loaded.explain(new[0]).to_dict() == clf.explain(new[0]).to_dict()
+    loaded.partial_fit(["where is my parcel"], ["shipping"]).save(path)
+    assert TextClassifier.load(path).predict(["where is my parcel"]).tolist() == ["shipping"]
+    assert loaded.unlearn(["where is my parcel"], ["shipping"]).classes_.tolist() == clf.classes_.tolist()
+
+
+@pytest.mark.parametrize(
+    "vectorizer",
+    [
+        Vectorizer(n_hash=64),
+        Vectorizer(stemmer="english", ngram_range=(1, 2), stop_words={"the", "my"}, dtype=np.float32),
+        Vectorizer(analyzer="char_wb", ngram_range=(2, 3), strip_accents="unicode"),
+        Vectorizer(vocabulary=["printer", "card"]),
+        Vectorizer(token_pattern=r"[a-z]+"),
+    ],
+    ids=["hashed", "stemmed", "characters", "given", "pattern"],
+)
+def test_every_kind_of_vectorizer_is_saved(vectorizer: Vectorizer, tmp_path: Path) -> None:
+    clf = TextClassifier(MultinomialNB(alpha=0.3), vectorizer=vectorizer).fit(TEXTS, LABELS)
+    clf.save(tmp_path / "m.genus")
+    loaded = genus.load(tmp_path / "m.genus")
+    assert str(loaded.get_params()) == str(clf.get_params())
+    np.testing.assert_array_equal(loaded.predict_proba(TEXTS), clf.predict_proba(TEXTS))
+
+
+def test_functions_cannot_be_saved(tmp_path: Path) -> None:
+    clf = TextClassifier(vectorizer=Vectorizer(tokenizer=str.split)).fit(TEXTS, LABELS)
+    with pytest.raises(ModelFileError, match="tokenizer"):
+        clf.save(tmp_path / "m.genus")
+
+
+def test_a_file_of_something_else_is_not_a_classifier(tmp_path: Path) -> None:
+    genus.save(Vectorizer().fit(TEXTS), tmp_path / "v.genus")
+    with pytest.raises(ModelFileError, match="holds a Vectorizer, not a TextClassifier"):
+        TextClassifier.load(tmp_path / "v.genus")
+
+
+def test_a_file_of_format_1_still_opens() -> None:
+    """Written by version 0.1.0 from TEXTS and LABELS with the default settings."""
+    loaded = TextClassifier.load(GOLDEN)
+    fresh = TextClassifier().fit(TEXTS, LABELS)
+    new = ["the printer charged my card", "login"]
+    np.testing.assert_allclose(loaded.predict_log_proba(new), fresh.predict_log_proba(new), rtol=0, atol=1e-12)
+    assert loaded.partial_fit(["where is my parcel"], ["shipping"]).predict(["where is my parcel"]).tolist() == [
+        "shipping"
+    ]
+
+
+def test_it_works_in_a_forked_child(clf: TextClassifier) -> None:
+    clf.predict(TEXTS * 1000)  # threads have run before the fork
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply(_predict_many, (clf,)) == ["printer"]
+
+
+def _predict_many(clf: TextClassifier) -> list[str]:
+    return sorted(set(clf.predict(["printer"] * 10_000).tolist()))
+
+
+def test_twenty_newsgroups_reach_what_naive_bayes_reaches(load: Any) -> None:
+    train, test = load("20news-bydate-raw", "train"), load("20news-bydate-raw", "test")
+    clf = TextClassifier(MultinomialNB(alpha=0.1)).fit(train.texts, train.labels)
+    assert clf.score(test.texts, test.labels) > 0.79
