@@ -51,8 +51,10 @@ struct Cell {
 };
 
 // Adds up documents order[begin, end), which come in class order, and appends one cell per (class, word).
-std::vector<Cell> count_chunk(const Csr<std::int64_t>& documents, std::span<const std::int32_t> codes,
-                              std::span<const std::int64_t> order, std::int64_t n_words) {
+template <class Value>
+std::vector<Cell> count_chunk(const Csr<Value>& documents, std::span<const double> scales,
+                              std::span<const std::int32_t> codes, std::span<const std::int64_t> order,
+                              std::int64_t n_words) {
   std::vector<Cell> cells;
   std::vector<std::int64_t> sums(static_cast<std::size_t>(n_words), 0);
   std::vector<std::int32_t> touched;
@@ -68,7 +70,7 @@ std::vector<Cell> count_chunk(const Csr<std::int64_t>& documents, std::span<cons
     const auto d = order[i];
     for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k) {
       const auto w = documents.indices[k];
-      const auto count = documents.values[k];
+      const auto count = round_to_fixed(static_cast<double>(documents.values[k]) * scales[d]);
       if (static_cast<std::uint64_t>(w) >= static_cast<std::uint64_t>(n_words))
         throw std::invalid_argument("sparse rows: column " + std::to_string(w) + " is outside the matrix");
       if (count == 0) continue;
@@ -138,32 +140,36 @@ struct Term {
 using Four = double __attribute__((vector_size(32), aligned(8)));
 using Two = double __attribute__((vector_size(16), aligned(8)));
 
-// sums += sum over terms of x * values, for `count` vectors of classes from c on, held in registers. Even and
-// odd terms are added apart: a chain of additions waits for each result, two chains go at twice the speed.
+// sums += sum over terms of x * values, for `count` vectors of classes from c on, held in registers. A chain
+// of additions waits for each result: with few vectors, even and odd terms are added apart to have chains
+// enough.
 template <class Lanes, int count>
 inline __attribute__((always_inline)) void add_lanes(std::span<const Term> terms, std::int64_t c,
                                                      double* sums) {
-  Lanes even[count] = {};
-  Lanes odd[count] = {};
+  constexpr std::size_t chains = count < 4 ? 2 : 1;
+  Lanes totals[chains][count] = {};
   std::size_t t = 0;
-  for (; t + 1 < terms.size(); t += 2) {
-    const auto* const a = reinterpret_cast<const Lanes*>(terms[t].values + c);
-    const auto* const b = reinterpret_cast<const Lanes*>(terms[t + 1].values + c);
-    for (int i = 0; i < count; ++i) {
-      even[i] += terms[t].x * a[i];
-      odd[i] += terms[t + 1].x * b[i];
+  for (; t + chains <= terms.size(); t += chains)
+    for (std::size_t j = 0; j < chains; ++j) {
+      const auto* const values = reinterpret_cast<const Lanes*>(terms[t + j].values + c);
+      for (int i = 0; i < count; ++i) totals[j][i] += terms[t + j].x * values[i];
     }
-  }
   for (int i = 0; t < terms.size() && i < count; ++i)
-    even[i] += terms[t].x * reinterpret_cast<const Lanes*>(terms[t].values + c)[i];
-  for (int i = 0; i < count; ++i) reinterpret_cast<Lanes*>(sums + c)[i] += even[i] + odd[i];
+    totals[0][i] += terms[t].x * reinterpret_cast<const Lanes*>(terms[t].values + c)[i];
+  for (std::size_t j = 0; j < chains; ++j)
+    for (int i = 0; i < count; ++i) reinterpret_cast<Lanes*>(sums + c)[i] += totals[j][i];
 }
 
 inline __attribute__((always_inline)) void add_terms_inline(std::span<const Term> terms, std::int64_t n,
                                                             double* sums) {
   std::int64_t c = 0;
-  for (; c + 16 <= n; c += 16) add_lanes<Four, 4>(terms, c, sums);
-  if (c + 8 <= n) add_lanes<Four, 2>(terms, std::exchange(c, c + 8), sums);
+  for (; c + 32 <= n; c += 32) add_lanes<Four, 8>(terms, c, sums);
+  if (c + 24 <= n)
+    add_lanes<Four, 6>(terms, std::exchange(c, c + 24), sums);
+  else if (c + 16 <= n)
+    add_lanes<Four, 4>(terms, std::exchange(c, c + 16), sums);
+  else if (c + 8 <= n)
+    add_lanes<Four, 2>(terms, std::exchange(c, c + 8), sums);
   if (c + 4 <= n) add_lanes<Four, 1>(terms, std::exchange(c, c + 4), sums);
   if (c + 2 <= n) add_lanes<Two, 1>(terms, std::exchange(c, c + 2), sums);
   if (c < n) add_lanes<double, 1>(terms, c, sums);
@@ -228,29 +234,18 @@ bool has_duplicates(std::span<const std::int64_t> indptr, std::span<const std::i
 }
 
 template <class Value>
-std::vector<std::int64_t> to_fixed_point(const Csr<Value>& documents, std::span<const double> weights,
-                                         bool equal, int n_threads) {
-  std::vector<std::int64_t> fixed(documents.values.size());
+std::vector<std::int64_t> fixed_lengths(const Csr<Value>& documents, int n_threads) {
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(documents.rows()), 0);
   parallel_ranges(documents.rows(), grain, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto d = begin; d < end; ++d) {
-      const auto weight = weights.empty() ? 1.0 : weights[d];
-      const auto first = documents.indptr[d];
-      const auto last = documents.indptr[d + 1];
-      auto scale = one * weight;
-      if (equal) {
-        std::int64_t length = 0;
-        for (auto k = first; k < last; ++k)
-          length = checked_sum(length, round_to_fixed(one * static_cast<double>(documents.values[k])));
-        scale = length > 0 ? one * scale / static_cast<double>(length) : 0.0;
-      }
-      for (auto k = first; k < last; ++k)
-        fixed[k] = round_to_fixed(static_cast<double>(documents.values[k]) * scale);
-    }
+    for (auto d = begin; d < end; ++d)
+      for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k)
+        lengths[d] = checked_sum(lengths[d], round_to_fixed(one * static_cast<double>(documents.values[k])));
   });
-  return fixed;
+  return lengths;
 }
 
-WordTable<std::int64_t> count_by_class(const Csr<std::int64_t>& documents,
+template <class Value>
+WordTable<std::int64_t> count_by_class(const Csr<Value>& documents, std::span<const double> scales,
                                        std::span<const std::int32_t> codes, std::int64_t n_words,
                                        std::int32_t n_classes, int n_threads) {
   const auto n = documents.rows();
@@ -278,8 +273,8 @@ WordTable<std::int64_t> count_by_class(const Csr<std::int64_t>& documents,
   std::vector<std::vector<Cell>> chunks(bounds.size() - 1);
   std::vector<std::vector<std::int64_t>> positions(chunks.size());
   parallel_for(std::ssize(chunks), n_threads, [&](std::int64_t i) {
-    chunks[i] = count_chunk(documents, codes, std::span(order).subspan(bounds[i], bounds[i + 1] - bounds[i]),
-                            n_words);
+    chunks[i] = count_chunk(documents, scales, codes,
+                            std::span(order).subspan(bounds[i], bounds[i + 1] - bounds[i]), n_words);
     positions[i].assign(static_cast<std::size_t>(n_words), 0);
     for (const auto& cell : chunks[i]) ++positions[i][cell.word];
   });
@@ -410,9 +405,13 @@ void score(const WordTableView<double>& table, const Csr<Value>& documents, std:
         const auto x = static_cast<double>(documents.values[k]);
         const auto [from, to] = full ? Row{w * n_classes, (w + 1) * n_classes} : table.row(w);
         length += x;
-        if (to - from == n_classes)
-          terms[n_terms++] = {table.values.data() + from, x};
-        else
+        if (to - from == n_classes) {
+          const double* const values = table.values.data() + from;
+          __builtin_prefetch(values);
+          __builtin_prefetch(values + 8);
+          __builtin_prefetch(values + 16);
+          terms[n_terms++] = {values, x};
+        } else
           scatter_row(x, table.values.data() + from, table.classes.data() + from, to - from, sums);
       }
       add_terms(std::span(terms).first(n_terms), n_classes, sums.data());
@@ -425,9 +424,8 @@ void score(const WordTableView<double>& table, const Csr<Value>& documents, std:
 
 template <class Value>
 std::vector<double> score_without_self(const WordTableView<std::int64_t>& counts, const Csr<Value>& documents,
-                                       std::span<const std::int64_t> fixed,
-                                       std::span<const std::int32_t> codes, std::span<const double> ratio,
-                                       int n_threads) {
+                                       std::span<const double> scales, std::span<const std::int32_t> codes,
+                                       std::span<const double> ratio, int n_threads) {
   std::vector<double> own(static_cast<std::size_t>(documents.rows()));
   parallel_ranges(documents.rows(), 64, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto d = begin; d < end; ++d) {
@@ -441,10 +439,11 @@ std::vector<double> score_without_self(const WordTableView<std::int64_t>& counts
           const auto* const at = std::lower_bound(counts.classes.data() + from, last, codes[d]);
           if (at != last && *at == codes[d]) count = counts.values[at - counts.classes.data()];
         }
-        if (count < fixed[k])
+        const auto x = static_cast<double>(documents.values[k]);
+        const auto part = round_to_fixed(x * scales[d]);
+        if (count < part)
           throw std::invalid_argument("document " + std::to_string(d) + " was not learned in this class");
-        const auto rest = static_cast<double>(count - fixed[k]) / one;
-        sum += static_cast<double>(documents.values[k]) * std::log1p(ratio[d] * rest);
+        sum += x * std::log1p(ratio[d] * (static_cast<double>(count - part) / one));
       }
       own[d] = sum;
     }
@@ -498,15 +497,23 @@ std::vector<std::int32_t> best_of_rows(std::span<const double> scores, std::int6
   return best;
 }
 
-#define GENUS_INSTANTIATE(Value)                                                                            \
-  template std::vector<std::int64_t> to_fixed_point(const Csr<Value>&, std::span<const double>, bool, int); \
-  template void score(const WordTableView<double>&, const Csr<Value>&, std::span<const double>,             \
-                      std::span<const double>, std::span<double>, int);                                     \
-  template std::vector<double> score_without_self(                                                          \
-      const WordTableView<std::int64_t>&, const Csr<Value>&, std::span<const std::int64_t>,                 \
-      std::span<const std::int32_t>, std::span<const double>, int);
-GENUS_INSTANTIATE(float)
-GENUS_INSTANTIATE(double)
-#undef GENUS_INSTANTIATE
+template std::vector<std::int64_t> fixed_lengths(const Csr<float>&, int);
+template std::vector<std::int64_t> fixed_lengths(const Csr<double>&, int);
+template WordTable<std::int64_t> count_by_class(const Csr<float>&, std::span<const double>,
+                                                std::span<const std::int32_t>, std::int64_t, std::int32_t,
+                                                int);
+template WordTable<std::int64_t> count_by_class(const Csr<double>&, std::span<const double>,
+                                                std::span<const std::int32_t>, std::int64_t, std::int32_t,
+                                                int);
+template void score(const WordTableView<double>&, const Csr<float>&, std::span<const double>,
+                    std::span<const double>, std::span<double>, int);
+template void score(const WordTableView<double>&, const Csr<double>&, std::span<const double>,
+                    std::span<const double>, std::span<double>, int);
+template std::vector<double> score_without_self(const WordTableView<std::int64_t>&, const Csr<float>&,
+                                                std::span<const double>, std::span<const std::int32_t>,
+                                                std::span<const double>, int);
+template std::vector<double> score_without_self(const WordTableView<std::int64_t>&, const Csr<double>&,
+                                                std::span<const double>, std::span<const std::int32_t>,
+                                                std::span<const double>, int);
 
 }  // namespace genus

@@ -58,20 +58,18 @@ Groups group_equal(std::span<const std::uint8_t> items, std::int64_t width);
 bool has_duplicates(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
                     std::int64_t n_words);
 
-// Documents' values in fixed point, times the document's weight (every weight is 1 where `weights` is empty).
-// With `equal`, each document is first scaled to length 1. The length is itself a sum of integers, so equal
-// documents give equal numbers whatever the order of their words.
-// Throws std::invalid_argument for negative or non-finite input, std::overflow_error beyond 63 bits.
-// Cost: one pass, 16 bytes of traffic per entry.
+// Each document's length in fixed point: a sum of integers, so that the order of its words does not matter.
 template <class Value>
-std::vector<std::int64_t> to_fixed_point(const Csr<Value>& documents, std::span<const double> weights,
-                                         bool equal, int n_threads);
+std::vector<std::int64_t> fixed_lengths(const Csr<Value>& documents, int n_threads);
 
-// Sums the fixed-point documents of each class: words x classes. codes[d] is the class of document d.
-// Documents are put in class order by a counting sort and cut into one chunk per thread; a chunk adds up one
-// class after the other in an array over words, then the chunks' cells are sorted by word.
-// Cost: about two random accesses per entry and three per cell; 16 bytes x words x threads beside the result.
-WordTable<std::int64_t> count_by_class(const Csr<std::int64_t>& documents,
+// Sums the documents of each class: words x classes. Document d is of class codes[d]; its value x counts as x
+// * scales[d], rounded to an integer. Documents are put in class order by a counting sort and cut into one
+// chunk per thread; a chunk adds up one class after the other in an array over words, then all cells are
+// sorted by word. Throws std::invalid_argument for negative or non-finite values, std::overflow_error beyond
+// 63 bits. Cost: about two random accesses per entry and three per cell; 16 bytes x words x threads beside
+// the result.
+template <class Value>
+WordTable<std::int64_t> count_by_class(const Csr<Value>& documents, std::span<const double> scales,
                                        std::span<const std::int32_t> codes, std::int64_t n_words,
                                        std::int32_t n_classes, int n_threads);
 
@@ -103,9 +101,8 @@ void score(const WordTableView<double>& table, const Csr<Value>& documents, std:
 // std::invalid_argument when the class does not hold the document.
 template <class Value>
 std::vector<double> score_without_self(const WordTableView<std::int64_t>& counts, const Csr<Value>& documents,
-                                       std::span<const std::int64_t> fixed,
-                                       std::span<const std::int32_t> codes, std::span<const double> ratio,
-                                       int n_threads);
+                                       std::span<const double> scales, std::span<const std::int32_t> codes,
+                                       std::span<const double> ratio, int n_threads);
 
 // Subtracts from each row of `scores` the logarithm of the sum of its exponentials. Rows of -inf stay.
 void normalize_log_rows(std::span<double> scores, std::int64_t n_columns, int n_threads);

@@ -55,20 +55,37 @@ template <class Value>
 void add_for(nb::module_& m) {
   using namespace nb::literals;
   m.def(
-      "to_fixed_point",
-      [](const Words& indptr, const In<Value>& values, const In<double>& weights, bool equal, int n_threads) {
+      "fixed_lengths",
+      [](const Words& indptr, const In<Value>& values, int n_threads) {
         // The columns play no part; an empty span stands for them.
         const Csr<Value> documents{csr_shape(indptr, values.size()), {}, bindings::view(values)};
-        require(weights.size() == 0 || weights.size() + 1 == indptr.size(),
-                "one weight for each document is needed");
-        std::vector<std::int64_t> fixed;
+        std::vector<std::int64_t> lengths;
         {
           const nb::gil_scoped_release released;
-          fixed = to_fixed_point(documents, bindings::view(weights), equal, n_threads);
+          lengths = fixed_lengths(documents, n_threads);
         }
-        return bindings::give(std::move(fixed));
+        return bindings::give(std::move(lengths));
       },
-      "indptr"_a.noconvert(), "values"_a.noconvert(), "weights"_a.noconvert(), "equal"_a, "n_threads"_a);
+      "indptr"_a.noconvert(), "values"_a.noconvert(), "n_threads"_a);
+  m.def(
+      "count_by_class",
+      [](const Words& rows, const In<std::int32_t>& columns, const In<Value>& counts,
+         const In<double>& scales, const Classes& codes, std::int64_t n_words, std::int32_t n_classes,
+         int n_threads) {
+        const auto documents = csr<Value>(rows, columns, counts);
+        require(codes.size() + 1 == rows.size() && scales.size() == codes.size() && n_words >= 0 &&
+                    n_classes >= 0,
+                "count: one class and one scale for each document are needed");
+        WordTable<std::int64_t> result;
+        {
+          const nb::gil_scoped_release released;
+          result = count_by_class(documents, bindings::view(scales), bindings::view(codes), n_words,
+                                  n_classes, n_threads);
+        }
+        return give(std::move(result));
+      },
+      "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "scales"_a.noconvert(),
+      "codes"_a.noconvert(), "n_words"_a, "n_classes"_a, "n_threads"_a);
   m.def(
       "score",
       [](const Words& indptr, const Classes& classes, const In<double>& values, const Words& rows,
@@ -88,23 +105,23 @@ void add_for(nb::module_& m) {
   m.def(
       "score_without_self",
       [](const Words& indptr, const Classes& classes, const In<std::int64_t>& sums, const Words& rows,
-         const In<std::int32_t>& columns, const In<Value>& counts, const In<std::int64_t>& fixed,
+         const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& scales,
          const Classes& codes, const In<double>& ratio, int n_threads) {
         const auto statistics = table<std::int64_t>(indptr, classes, sums);
         const auto documents = csr<Value>(rows, columns, counts);
-        require(fixed.size() == counts.size() && codes.size() + 1 == rows.size() &&
+        require(scales.size() == codes.size() && codes.size() + 1 == rows.size() &&
                     ratio.size() + 1 == rows.size(),
                 "leave one out: arrays do not belong together");
         std::vector<double> own;
         {
           const nb::gil_scoped_release released;
-          own = score_without_self(statistics, documents, bindings::view(fixed), bindings::view(codes),
+          own = score_without_self(statistics, documents, bindings::view(scales), bindings::view(codes),
                                    bindings::view(ratio), n_threads);
         }
         return bindings::give(std::move(own));
       },
       "indptr"_a.noconvert(), "classes"_a.noconvert(), "sums"_a.noconvert(), "rows"_a.noconvert(),
-      "columns"_a.noconvert(), "counts"_a.noconvert(), "fixed"_a.noconvert(), "codes"_a.noconvert(),
+      "columns"_a.noconvert(), "counts"_a.noconvert(), "scales"_a.noconvert(), "codes"_a.noconvert(),
       "ratio"_a.noconvert(), "n_threads"_a);
 }
 
@@ -138,22 +155,6 @@ void add_multinomial(nb::module_& m) {
         return has_duplicates(documents, bindings::view(indices), n_words);
       },
       "indptr"_a.noconvert(), "indices"_a.noconvert(), "n_words"_a);
-  m.def(
-      "count_by_class",
-      [](const Words& rows, const In<std::int32_t>& columns, const In<std::int64_t>& counts,
-         const Classes& codes, std::int64_t n_words, std::int32_t n_classes, int n_threads) {
-        const auto documents = csr<std::int64_t>(rows, columns, counts);
-        require(codes.size() + 1 == rows.size() && n_words >= 0 && n_classes >= 0,
-                "count: one class number for each document is needed");
-        WordTable<std::int64_t> result;
-        {
-          const nb::gil_scoped_release released;
-          result = count_by_class(documents, bindings::view(codes), n_words, n_classes, n_threads);
-        }
-        return give(std::move(result));
-      },
-      "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "codes"_a.noconvert(),
-      "n_words"_a, "n_classes"_a, "n_threads"_a);
   m.def(
       "combine",
       [](const Words& a_indptr, const Classes& a_classes, const In<std::int64_t>& a_counts,

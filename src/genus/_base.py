@@ -1,6 +1,6 @@
 """The way from documents to labels that all generative models share.
 
-A model says three things: how a document becomes exact counts (`_count`), how counts become parameters
+A model says three things: how much a document counts (`_scales`), how counts become parameters
 (`_make_parameters`), and how likely a document is in each class (`_joint_log_likelihood`). Everything else is here.
 """
 
@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 )
 
 from genus import _core
-from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
+from genus._arrays import Float64, Int32, SparseRows, n_threads
 from genus.statistics import Batch, ClassCounts, Labels, Ledger, encode_labels
 
 _BLOCK = 1 << 19  # scores held at once where only a few per document are kept: 4 MB, inside the caches
@@ -46,8 +46,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         """Raise ValueError for a constructor parameter that makes no sense."""
 
     @abstractmethod
-    def _count(self, rows: SparseRows, weights: Float64 | None) -> Int64:
-        """What each entry of the documents adds to its class's count, in fixed point."""
+    def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
+        """How much one unit of each document counts, in units of the fixed-point sums."""
 
     @abstractmethod
     def _make_parameters(self, counts: ClassCounts) -> Any:
@@ -206,7 +206,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             raise ValueError(f"y must have one label for each document ({rows.n_rows}), got {len(labels)}.")
         weights = _check_weights(sample_weight, rows.n_rows)
         declared = None if classes is None else encode_labels(_check_labels(classes))[0]
-        return Batch.of(rows, self._count(rows, weights), labels, weights, declared)
+        return Batch.of(rows, self._scales(rows, weights), labels, weights, declared)
 
     def _keep(self, ledger: Ledger) -> None:
         self._ledger = ledger

@@ -169,12 +169,12 @@ class MultinomialNB(GenerativeClassifier):
 
     # Counts and parameters
 
-    def _count(self, rows: SparseRows, weights: Float64 | None) -> Int64:
-        each = np.empty(0) if weights is None else weights
-        fixed: Int64 = _core.to_fixed_point(
-            rows.indptr, rows.data, each, self.document_weights == "equal", n_threads(self.n_jobs)
-        )
-        return fixed
+    def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
+        scales = float(ONE) * (np.ones(rows.n_rows) if weights is None else weights)
+        if self.document_weights == "equal":
+            lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads(self.n_jobs)) / ONE
+            scales = np.where(lengths > 0, scales / np.where(lengths > 0, lengths, 1), 0.0)
+        return np.asarray(scales)
 
     def _make_parameters(self, counts: ClassCounts) -> _ScoreTable:
         n_words = max(counts.n_words, 1)
@@ -254,9 +254,9 @@ class MultinomialNB(GenerativeClassifier):
             raise ValueError(f"y must hold learned classes; {batch.labels[~known][0]!r} was never learned.")
         own = at.astype(np.int32)[batch.codes]
 
-        # Lengths as sums of integers: a class left without words has a total of exactly zero.
-        bounds = np.concatenate(([0], np.cumsum(batch.counts)))[rows.indptr]
-        totals = counts.totals[own] - np.diff(bounds) / ONE
+        # What the document adds, as a sum of integers: a class left without words has a total of exactly zero.
+        added = np.rint(rows.data * np.repeat(batch.scales, np.diff(rows.indptr))).astype(np.int64)
+        totals = counts.totals[own] - np.diff(np.concatenate(([0], np.cumsum(added)))[rows.indptr]) / ONE
         weights = counts.weights[own] - batch.weights
         if (totals < 0).any() or (weights < 0).any():
             raise ValueError("X, y and sample_weight must be documents that were learned.")
@@ -264,7 +264,7 @@ class MultinomialNB(GenerativeClassifier):
         words = _core.score_without_self(
             counts.indptr, counts.classes, counts.counts,
             rows.indptr, rows.indices, rows.data,
-            batch.counts, own, self._smoothing.ratio(totals, n_words), n_threads(self.n_jobs),
+            batch.scales, own, self._smoothing.ratio(totals, n_words), n_threads(self.n_jobs),
         )  # fmt: skip
         lengths = np.add.reduceat(np.append(rows.data, 0), rows.indptr[:-1]) * (np.diff(rows.indptr) > 0)
         words = words + lengths * log_uniform(self._smoothing, totals, n_words)

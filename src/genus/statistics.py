@@ -7,6 +7,7 @@ exactly; other values are rounded once, to a multiple of ``2**-FRACTION_BITS``, 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -77,15 +78,14 @@ def positions(labels: Labels, among: Labels) -> Int32:
 
 @dataclass(frozen=True)
 class Batch:
-    """Labelled documents in fixed point, not yet added up.
+    """Labelled documents, not yet added up.
 
-    ``declared`` are labels announced without documents; ``weights`` are the documents' weights in fixed point.
+    Document ``d`` adds its values times ``scales[d]`` to its class, rounded to integers; ``weights`` are the
+    documents' weights in fixed point; ``declared`` are labels announced without documents.
     """
 
-    indptr: Int64
-    indices: Int32
-    counts: Int64
-    n_columns: int
+    rows: SparseRows
+    scales: Float64
     labels: Labels
     codes: Int32
     weights: Int64
@@ -93,20 +93,28 @@ class Batch:
 
     @classmethod
     def of(
-        cls, rows: SparseRows, counts: Int64, y: NDArray[Any], weights: Float64 | None, declared: Labels | None = None
+        cls, rows: SparseRows, scales: Float64, y: NDArray[Any], weights: Float64 | None, declared: Labels | None = None
     ) -> Batch:
         labels, codes = encode_labels(y)
         if weights is None:
             fixed = np.full(len(codes), ONE, dtype=np.int64)
         else:
-            fixed = _core.to_fixed_point(np.arange(len(codes) + 1), weights, np.empty(0), False, 1)
+            fixed = _core.fixed_lengths(np.arange(len(codes) + 1), weights, 1)
         declared = labels[:0] if declared is None else declared
         unite_labels(labels, declared)  # refuses labels of different kinds
-        return cls(rows.indptr, rows.indices, counts, rows.n_columns, labels, codes, fixed, declared)
+        return cls(rows, scales, labels, codes, fixed, declared)
 
     def copy(self) -> Batch:
         """A batch that keeps no hold of the caller's arrays."""
-        return replace(self, indptr=self.indptr.copy(), indices=self.indices.copy())
+        indptr, indices, data, n_columns = self.rows
+        return replace(self, rows=SparseRows(indptr.copy(), indices.copy(), data.copy(), n_columns))
+
+    def mass(self) -> float:
+        """An upper bound of what any one cell gains; not a number where there is something wrong with the values."""
+        if self.rows.data.min(initial=0) < 0:
+            return math.nan
+        values = np.repeat(self.scales, np.diff(self.rows.indptr)) * self.rows.data
+        return float(values.sum() + self.weights.sum(dtype=np.float64)) + len(values)
 
 
 @dataclass(frozen=True)
@@ -145,16 +153,14 @@ class ClassCounts:
         Examples
         --------
         >>> rows = SparseRows(np.array([0, 2, 3]), np.array([0, 1, 1], dtype=np.int32), np.array([2.0, 1.0, 4.0]), 2)
-        >>> fixed = np.array([2, 1, 4]) * ONE
-        >>> counts = ClassCounts.of(Batch.of(rows, fixed, np.array(["ham", "spam"]), None))
+        >>> counts = ClassCounts.of(Batch.of(rows, np.full(2, float(ONE)), np.array(["ham", "spam"]), None))
         >>> (counts.dense() / ONE).tolist()
         [[2.0, 1.0], [0.0, 4.0]]
         """
         labels = unite_labels(batch.labels, batch.declared)
         codes = positions(batch.labels, labels)[batch.codes]
-        table = _core.count_by_class(
-            batch.indptr, batch.indices, batch.counts, codes, batch.n_columns, len(labels), n_threads
-        )
+        indptr, indices, data, n_columns = batch.rows
+        table = _core.count_by_class(indptr, indices, data, batch.scales, codes, n_columns, len(labels), n_threads)
         if float(batch.weights.sum(dtype=np.float64)) >= 2.0**62:
             raise OverflowError("the sum of sample weights exceeds what 64-bit fixed point holds; scale them down")
         weights = np.zeros(len(labels), dtype=np.int64)
@@ -300,7 +306,7 @@ class Ledger:
         self._waiting: list[Batch] = []
         self._n_waiting = 0
         self._n_columns = 0 if counts is None else counts.n_words
-        self._room = 0.0  # what can still be added to any cell without a check
+        self._room = 0.0 if counts is not None else 2.0**62  # what any cell can still take without a check
 
     @property
     def n_columns(self) -> int:
@@ -308,24 +314,25 @@ class Ledger:
 
     def add(self, batch: Batch, n_threads: int) -> None:
         """Take in a batch. Raises and stays as it was where labels do not fit or numbers grow too large."""
-        before = self._waiting, self._n_waiting, self._n_columns, self._room
-        mass = float(batch.counts.sum(dtype=np.float64) + batch.weights.sum(dtype=np.float64))
         for known in (self._counts, *self._waiting[-1:]):
             if known is not None:
                 unite_labels(known.labels[:1], batch.labels[:1])
                 unite_labels(known.labels[:1], batch.declared[:1])
+        before = self._waiting, self._n_waiting, self._n_columns
         self._waiting = [*self._waiting, batch]
-        self._n_waiting += len(batch.counts) + len(batch.codes) + len(batch.declared)
-        self._n_columns = max(self._n_columns, batch.n_columns)
-        self._room -= mass
+        self._n_waiting += len(batch.rows.data) + len(batch.codes) + len(batch.declared)
+        self._n_columns = max(self._n_columns, batch.rows.n_columns)
         size = _SMALLEST_SETTLEMENT if self._counts is None else max(_SMALLEST_SETTLEMENT, len(self._counts.counts))
+        # Numbers that might be wrong or too large are added up at once, so that this call and no later one fails.
+        mass = batch.mass() if self._n_waiting < size else 0.0
+        if self._n_waiting < size and mass < self._room:
+            self._waiting[-1] = batch.copy()
+            self._room -= mass
+            return
         try:
-            if self._n_waiting >= size or self._room < 0:
-                self.settle(n_threads)
-            else:
-                self._waiting[-1] = batch.copy()
+            self.settle(n_threads)
         except (ValueError, OverflowError):
-            self._waiting, self._n_waiting, self._n_columns, self._room = before
+            self._waiting, self._n_waiting, self._n_columns = before
             raise
 
     def settle(self, n_threads: int = 1) -> ClassCounts:
@@ -354,14 +361,19 @@ class Ledger:
 
 def _concatenate(batches: list[Batch], n_columns: int) -> Batch:
     if len(batches) == 1:
-        return replace(batches[0], n_columns=n_columns)
+        return replace(batches[0], rows=batches[0].rows._replace(n_columns=n_columns))
     labels = np.unique(np.concatenate([batch.labels for batch in batches]))
-    starts = np.cumsum([0] + [batch.indptr[-1] for batch in batches])
-    return Batch(
-        np.concatenate([[0]] + [batch.indptr[1:] + start for batch, start in zip(batches, starts, strict=False)]),
-        np.concatenate([batch.indices for batch in batches]),
-        np.concatenate([batch.counts for batch in batches]),
+    starts = np.cumsum([0] + [batch.rows.indptr[-1] for batch in batches])
+    bounds = [batch.rows.indptr[1:] + start for batch, start in zip(batches, starts, strict=False)]
+    rows = SparseRows(
+        np.concatenate([[0], *bounds]),
+        np.concatenate([batch.rows.indices for batch in batches]),
+        np.concatenate([batch.rows.data for batch in batches]),
         n_columns,
+    )
+    return Batch(
+        rows,
+        np.concatenate([batch.scales for batch in batches]),
         labels,
         np.concatenate([positions(batch.labels, labels)[batch.codes] for batch in batches]),
         np.concatenate([batch.weights for batch in batches]),
