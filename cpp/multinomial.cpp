@@ -122,12 +122,17 @@ void visit_pairs(const WordTableView<std::int64_t>& a, std::span<const std::int3
   }
 }
 
-double log_sum_exp(std::span<const double> row) {
+// log of the sum of exp(row), as the sum of two parts: taken off one after the other, they keep more digits.
+struct LogSum {
+  double largest, log_rest;
+};
+
+LogSum log_sum_exp(std::span<const double> row) {
   const auto largest = *std::max_element(row.begin(), row.end());
-  if (!std::isfinite(largest)) return largest;
+  if (!std::isfinite(largest)) return {largest, 0};
   double sum = 0;
   for (const auto value : row) sum += std::exp(value - largest);
-  return largest + std::log(sum);
+  return {largest, std::log(sum)};
 }
 
 // A full row of a table, to be added x times.
@@ -456,9 +461,9 @@ void normalize_log_rows(std::span<double> scores, std::int64_t n_columns, int n_
   parallel_ranges(n, rows_per_task(n_columns), n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto d = begin; d < end; ++d) {
       const auto row = scores.subspan(d * n_columns, n_columns);
-      const auto norm = log_sum_exp(row);
-      if (std::isinf(norm)) continue;
-      for (auto& value : row) value -= norm;
+      const auto [largest, log_rest] = log_sum_exp(row);
+      if (std::isinf(largest)) continue;
+      for (auto& value : row) value = (value - largest) - log_rest;
     }
   });
 }
@@ -474,10 +479,10 @@ Top top_of_rows(std::span<const double> scores, std::int64_t n_columns, std::int
       std::partial_sort(order.begin(), order.begin() + k, order.end(), [row](std::int32_t a, std::int32_t b) {
         return row[a] > row[b] || (row[a] == row[b] && a < b);
       });
-      const auto norm = log_sum_exp(row);
+      const auto [largest, log_rest] = log_sum_exp(row);
       for (std::int64_t i = 0; i < k; ++i) {
         top.columns[d * k + i] = order[i];
-        top.probabilities[d * k + i] = std::exp(row[order[i]] - norm);
+        top.probabilities[d * k + i] = std::exp((row[order[i]] - largest) - log_rest);
       }
     }
   });

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import naive_bayes as reference
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import MultinomialNB as SklearnNB
@@ -15,6 +14,7 @@ from sklearn.naive_bayes import MultinomialNB as SklearnNB
 from genus._arrays import SparseRows
 from genus._base import _to_rows
 from genus.naive_bayes import MultinomialNB
+from reference import naive_bayes as reference
 
 pytestmark = pytest.mark.kernel
 
@@ -35,7 +35,9 @@ def collections(draw, min_documents=1):
     n, n_words = draw(st.integers(min_documents, 9)), draw(st.integers(1, 6))
     X = np.array(draw(st.lists(st.lists(values, min_size=n_words, max_size=n_words), min_size=n, max_size=n)))
     y = draw(st.lists(st.sampled_from(["a", "bb", "ccc", "d", "e"]), min_size=n, max_size=n))
-    weights = draw(st.none() | st.lists(st.sampled_from([0.0, 1.0, 0.1, 2.5]), min_size=n, max_size=n))
+    weights = draw(
+        st.none() | st.lists(st.sampled_from([0.0, 1.0, 0.1, 2.5]), min_size=n, max_size=n).filter(any)
+    )
     return X, y, weights
 
 
@@ -87,7 +89,9 @@ def test_equals_scikit_learn(n_classes, dtype):
     for alpha in (0.01, 1.0):
         ours = MultinomialNB(alpha).fit(X, y, weights)
         theirs = SklearnNB(alpha=alpha).fit(X, y, weights)
-        np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-9, atol=1e-9
+        )
         np.testing.assert_allclose(ours.feature_log_prob_, theirs.feature_log_prob_, rtol=1e-12)
         np.testing.assert_allclose(ours.class_log_prior_, theirs.class_log_prior_, rtol=1e-12)
         np.testing.assert_array_equal(ours.feature_count_, theirs.feature_count_)
@@ -100,9 +104,9 @@ def test_priors_may_be_given_or_uniform():
     given_prior = [0.1, 0.2, 0.3, 0.4]
     ours = MultinomialNB(class_prior=given_prior).fit(X, y)
     theirs = SklearnNB(class_prior=given_prior).fit(X, y)
-    np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), atol=1e-9)
     ours, theirs = MultinomialNB(fit_prior=False).fit(X, y), SklearnNB(fit_prior=False).fit(X, y)
-    np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), atol=1e-9)
 
 
 def test_an_empty_document_gets_the_prior():
@@ -140,7 +144,7 @@ def test_merged_halves_equal_the_whole_and_unlearned_equals_never_seen(collectio
     X, y, weights = collection
     y = np.array(y)
     cut = data.draw(st.integers(1, len(y) - 1))
-    w = None if weights is None else np.array(weights)
+    w = None if weights is None else np.maximum(weights, 0.01)
     first, second = (
         (X[part], y[part], None if w is None else w[part]) for part in (slice(0, cut), slice(cut, None))
     )
@@ -177,7 +181,9 @@ def test_classes_may_be_announced():
     assert clf.predict_proba([[1, 1]]).tolist() == [[0, 1, 0]]
     clf.partial_fit([[0, 3]], ["c"]).unlearn([[0, 3]], ["c"])
     assert clf.classes_.tolist() == ["a", "b", "c"]
-    assert np.isfinite(MultinomialNB(prior_scale=0).partial_fit([[1]], ["b"], ["a"]).predict_log_proba([[1]])).all()
+    assert np.isfinite(
+        MultinomialNB(prior_scale=0).partial_fit([[1]], ["b"], ["a"]).predict_log_proba([[1]])
+    ).all()
 
 
 def test_a_class_goes_with_its_last_document():
@@ -217,7 +223,7 @@ def test_entries_of_one_cell_are_one_count():
 def test_only_models_alike_are_merged():
     X, y = corpus()
     clf = MultinomialNB(n_jobs=1).fit(X, y)
-    with pytest.raises(ValueError, match="different alpha: 1.0 and 0.5"):
+    with pytest.raises(ValueError, match=r"different alpha: 1\.0 and 0\.5"):
         clf.merge(MultinomialNB(0.5).fit(X, y))
     with pytest.raises(ValueError, match="other must be a MultinomialNB, got str"):
         clf.merge("model")
@@ -407,7 +413,11 @@ def test_hostile_arrays_do_no_harm(data):
     row = _to_rows(X[[1]])
     clf._log_evidence(row, [0, 4])
     damaged = not np.array_equal(array, MultinomialNB().fit(X, y)._get_state()[name])
-    for use in (lambda: clf.partial_fit(X, y).classes_, lambda: clf._top_words(0, 3), lambda: clf.feature_count_):
+    for use in (
+        lambda: clf.partial_fit(X, y).classes_,
+        lambda: clf._top_words(0, 3),
+        lambda: clf.feature_count_,
+    ):
         try:
             use()
         except (ValueError, OverflowError):
@@ -437,7 +447,10 @@ def test_an_incomplete_or_misshapen_state_is_refused(name):
         ({"alpha": -1.0}, "alpha must be a positive number, got -1.0"),
         ({"alpha": "1"}, "alpha must be a positive number, got '1'"),
         ({"alpha": np.nan}, "alpha must be a positive number, got nan"),
-        ({"background_smoothing": 0.0}, "background_smoothing must be None or a number above 0, at most 1, got 0.0"),
+        (
+            {"background_smoothing": 0.0},
+            "background_smoothing must be None or a number above 0, at most 1, got 0.0",
+        ),
         ({"background_smoothing": 1.5}, "background_smoothing must be .* got 1.5"),
         ({"prior_scale": -0.1}, "prior_scale must be a number that is not negative, got -0.1"),
         ({"document_weights": "idf"}, "document_weights must be 'length' or 'equal', got 'idf'"),
@@ -459,7 +472,10 @@ def test_parameters_that_make_no_sense_are_refused(parameters, message):
         (([[1, 1]], ["a", "b"]), "inconsistent numbers of samples"),
         (([[1, 1]], [0.5]), "continuous"),
         (([[1, 1]], ["a"], [-1]), "sample_weight must be finite and not negative"),
-        (([[1, 1]], ["a"], [1, 2]), r"sample_weight must have shape \(1,\), one weight for each document, got \(2,\)"),
+        (
+            ([[1, 1]], ["a"], [1, 2]),
+            r"sample_weight must have shape \(1,\), one weight for each document, got \(2,\)",
+        ),
     ],
 )
 def test_documents_that_make_no_sense_are_refused(arguments, message):
@@ -479,6 +495,9 @@ def test_inner_doors_check_labels():
     )
 
 
-def test_weights_of_zero_leave_the_prior_uniform():
-    clf = MultinomialNB().fit([[1, 0], [0, 1]], ["a", "b"], [0, 0])
+def test_weights_of_zero_are_refused_whole_and_leave_the_prior_uniform_in_parts():
+    X, y = [[1, 0], [0, 1]], ["a", "b"]
+    with pytest.raises(ValueError, match="sample_weight must be above zero for at least one document"):
+        MultinomialNB().fit(X, y, [0, 0])
+    clf = MultinomialNB().partial_fit(X, y, sample_weight=[0, 0])
     np.testing.assert_allclose(clf.predict_proba([[1, 0]]), [[0.5, 0.5]])

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference.naive_bayes import class_sums
 from scipy import sparse
 
 from genus import _core
 from genus._arrays import SparseRows
 from genus.statistics import FRACTION_BITS, ONE, Batch, ClassCounts, Ledger, encode_labels
+from reference.naive_bayes import class_sums
 
 pytestmark = pytest.mark.kernel
 
@@ -20,7 +20,9 @@ FIELDS = list(ClassCounts.__dataclass_fields__)
 
 def rows_of(X, dtype=np.float64):
     matrix = sparse.csr_array(np.asarray(X, dtype=dtype))
-    return SparseRows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, matrix.shape[1])
+    return SparseRows(
+        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, matrix.shape[1]
+    )
 
 
 def batch_of(X, y, weights=None, declared=None, dtype=np.float64):
@@ -217,7 +219,14 @@ def test_a_ledger_that_refuses_a_batch_is_unchanged():
 
 @pytest.mark.parametrize(
     "y",
-    [["b", "a", "b"], [3, 1, 3], [True, False, True], [2.0, -1.0, 2.0], np.array(["b", "a", "b"], object), [b"x", b"y"]],
+    [
+        ["b", "a", "b"],
+        [3, 1, 3],
+        [True, False, True],
+        [2.0, -1.0, 2.0],
+        np.array(["b", "a", "b"], object),
+        [b"x", b"y"],
+    ],
 )
 def test_labels_are_encoded_in_order(y):
     y = np.asarray(y)
@@ -250,11 +259,18 @@ def test_duplicates_within_a_document_are_found():
     indptr = np.array([0, 2, 2, 4])
     assert not _core.has_duplicates(indptr, np.array([0, 1, 1, 0], np.int32), 2)
     assert _core.has_duplicates(indptr, np.array([0, 1, 1, 1], np.int32), 2)
-    assert not _core.has_duplicates(indptr, np.array([9, 9, -1, -1], np.int32), 2)  # outside: somebody else's error
+    assert not _core.has_duplicates(
+        indptr, np.array([9, 9, -1, -1], np.int32), 2
+    )  # outside: somebody else's error
 
 
 DAMAGE = {
-    "indptr": [np.array([0, 3, 2, 4]), np.array([1, 2, 3, 4]), np.array([0, 1, 2, 9]), np.array([-5, 1, 2, 4])],
+    "indptr": [
+        np.array([0, 3, 2, 4]),
+        np.array([1, 2, 3, 4]),
+        np.array([0, 1, 2, 9]),
+        np.array([-5, 1, 2, 4]),
+    ],
     "classes": [np.array(ids, np.int32) for ids in ([0, 0, 1, 0], [0, 9, 0, 1], [-1, 1, 0, 1], [1, 0, 0, 1])],
     "counts": [np.array([1, 0, 1, 1]), np.array([1, -1, 1, 1])],
     "documents": [np.array([1, -1])],

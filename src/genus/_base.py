@@ -1,7 +1,8 @@
 """The way from documents to labels that all generative models share.
 
 A model says three things: how much a document counts (`_scales`), how counts become parameters
-(`_make_parameters`), and how likely a document is in each class (`_joint_log_likelihood`). Everything else is here.
+(`_make_parameters`), and how likely a document is in each class (`_joint_log_likelihood`).
+Everything else is here.
 """
 
 from __future__ import annotations
@@ -33,12 +34,16 @@ _BLOCK = 1 << 19  # scores held at once where only a few per document are kept: 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of models that add up their documents by class.
 
-    Learning is additive: `partial_fit` may bring new classes and new columns at any time, `merge` of two models is
-    the model of both sets of documents, `unlearn` takes documents out as if they had never come; all bit for bit.
+    Learning is additive: `partial_fit` may bring new classes and new columns at any time, `merge` of two
+    models is the model of both sets of documents, `unlearn` takes documents out as if they had never come;
+    all bit for bit.
     Parameters are made from the sums when they are first needed, and again after `set_params`.
     """
 
     n_jobs: int | None
+    _ledger: Ledger
+    _counted_with: dict[str, Any]
+    _parameters_cache: Any
     _shapes_counts: tuple[str, ...] = ()  # parameters that act while counting: they cannot change later
 
     @abstractmethod
@@ -113,7 +118,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     def unlearn(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Take documents out again, exactly as if they had never been learned.
 
-        A class goes with its last document, unless `partial_fit` was told of it through ``classes``. Columns stay.
+        A class goes with its last document, unless `partial_fit` was told of it through ``classes``.
+        Columns stay.
 
         Parameters
         ----------
@@ -127,7 +133,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         Raises
         ------
         ValueError
-            If these documents were never learned, or no other document would be left. The model is then unchanged.
+            If these documents were never learned, or no other document would be left. The model is then
+            unchanged.
         """
         check_is_fitted(self)
         matrix = validate_data(self, X, reset=False, accept_sparse="csr")
@@ -152,7 +159,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
         for name in mine.keys() - {"n_jobs"}:
             if not np.array_equal(mine[name], theirs[name]):
-                raise ValueError(f"cannot merge models with different {name}: {mine[name]!r} and {theirs[name]!r}.")
+                raise ValueError(
+                    f"cannot merge models with different {name}: {mine[name]!r} and {theirs[name]!r}."
+                )
         threads = n_threads(self.n_jobs)
         merged = self._ledger.checked(threads).merge(other._ledger.checked(threads), threads)
         self._keep(Ledger(merged))
@@ -166,8 +175,11 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
     def _fit_rows(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         self._check_parameters()
+        batch = self._batch(rows, y, sample_weight)
+        if not batch.weights.any():
+            raise ValueError("sample_weight must be above zero for at least one document.")
         ledger = Ledger()
-        ledger.add(self._batch(rows, y, sample_weight), n_threads(self.n_jobs))
+        ledger.add(batch, n_threads(self.n_jobs))
         self._counted_with = self._counting_parameters()
         self._keep(ledger)
         self._parameters  # noqa: B018 (made here, so that fitting tells of any trouble and predicting is fast)
@@ -199,7 +211,11 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         return self
 
     def _batch(
-        self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None = None
+        self,
+        rows: SparseRows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        classes: ArrayLike | None = None,
     ) -> Batch:
         labels = _check_labels(y)
         if len(labels) != rows.n_rows:
@@ -210,7 +226,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
     def _keep(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._parameters_cache: Any = None
+        self._parameters_cache = None
         self.n_features_in_ = ledger.n_columns
 
     @property
@@ -229,7 +245,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     def _check_counted_alike(self) -> None:
         for name, value in self._counted_with.items():
             if getattr(self, name) != value:
-                raise ValueError(f"{name} was {value!r} when the documents were learned; fit again to change it.")
+                raise ValueError(
+                    f"{name} was {value!r} when the documents were learned; fit again to change it."
+                )
 
     # Predicting
 
@@ -246,7 +264,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     def _predict_rows(self, rows: SparseRows) -> NDArray[Any]:
         threads = n_threads(self.n_jobs)
         best = [_core.best_of_rows(scores, threads) for scores in self._score_blocks(rows)]
-        return self.classes_[np.concatenate(best)]
+        labels: NDArray[Any] = self.classes_[np.concatenate(best)]
+        return labels
 
     def predict_top(self, X: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
         """The ``k`` most probable labels of each document.
@@ -309,7 +328,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     def _training_rows(self, X: Any) -> SparseRows:
         check_non_negative(X, f"{type(self).__name__} (input X)")
         rows = _to_rows(X)
-        return _add_duplicates(rows) if X.dtype.kind == "f" else rows  # whole numbers add up exactly as they are
+        # Whole numbers add up exactly as they are.
+        return _add_duplicates(rows) if X.dtype.kind == "f" else rows
 
     def _is_fitted(self) -> bool:
         return hasattr(self, "_ledger")
@@ -327,7 +347,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
 def _to_rows(X: Any) -> SparseRows:
     """A checked matrix as plain arrays."""
-    matrix = X if sparse.issparse(X) else sparse.csr_array(X)
+    matrix: Any = X if sparse.issparse(X) else sparse.csr_array(X)
     if matrix.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"X must have fewer than 2**31 columns, got {matrix.shape[1]}.")
     data = matrix.data if matrix.data.dtype == np.float32 else matrix.data.astype(np.float64, copy=False)
@@ -339,7 +359,9 @@ def _add_duplicates(rows: SparseRows) -> SparseRows:
     """Rows in which no word occurs twice, so that each cell is rounded once and can be left out whole."""
     if not _core.has_duplicates(rows.indptr, rows.indices, rows.n_columns):
         return rows
-    matrix = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns), copy=True)
+    matrix = sparse.csr_array(
+        (rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns), copy=True
+    )
     matrix.sum_duplicates()
     return _to_rows(matrix)
 
@@ -372,7 +394,9 @@ def _check_weights(sample_weight: Any, n: int) -> Float64 | None:
     if weights.ndim == 0:
         weights = np.full(n, weights)
     if weights.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), one weight for each document, got {weights.shape}.")
+        raise ValueError(
+            f"sample_weight must have shape ({n},), one weight for each document, got {weights.shape}."
+        )
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ValueError("sample_weight must be finite and not negative.")
     return weights

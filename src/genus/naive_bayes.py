@@ -4,8 +4,8 @@
     p(w | c)    = (1 - b) * count_wc / T_c + b / N                                   (Jelinek-Mercer)
     p(w | c)    = (count_wc + alpha) / (T_c + alpha * N)                             (Lidstone)
 
-with count_wc the class's count of word w, T_c its total count and N the number of words. The second is the first with
-b = alpha*N / (T_c + alpha*N); see `genus.smoothing`.
+with count_wc the class's count of word w, T_c its total count and N the number of words. The second is the
+first with b = alpha*N / (T_c + alpha*N); see `genus.smoothing`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
-from genus._base import GenerativeClassifier, _add_duplicates
+from genus._base import GenerativeClassifier, _add_duplicates, _slice
 from genus.smoothing import JelinekMercer, Lidstone, Smoothing, interpolate, log_uniform
 from genus.statistics import ONE, ClassCounts, Ledger
 
@@ -31,8 +31,8 @@ _SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbe
 class _ScoreTable:
     """What scoring reads: see ``score`` in the native core.
 
-    ``values`` holds log1p(ratio_c * count_wc) by word; ``bias`` is prior_scale * log p(c); ``log_uniform`` is the
-    log probability of a word that the class has never seen.
+    ``values`` holds log1p(ratio_c * count_wc) by word; ``bias`` is prior_scale * log p(c); ``log_uniform``
+    is the log probability of a word that the class has never seen.
     """
 
     indptr: Int64
@@ -53,10 +53,10 @@ class _ScoreTable:
         ids, values = self.classes[row], self.values[row]
         if len(ids) == len(self.bias):
             return values[classes] + self.log_uniform[classes]
-        at = np.searchsorted(ids, classes)
-        found = (at < len(ids)) & (ids[np.minimum(at, len(ids) - 1)] == classes) if len(ids) else np.zeros(1, bool)
-        seen = np.where(found, values[np.minimum(at, len(ids) - 1)] if len(ids) else 0.0, 0.0)
-        return np.asarray(seen + self.log_uniform[classes])
+        # One cell more, so that classes beyond the row's last find something that is not theirs.
+        ids, values = np.append(ids, -1), np.append(values, 0.0)
+        at = np.searchsorted(ids[:-1], classes)
+        return np.asarray(np.where(ids[at] == classes, values[at], 0.0) + self.log_uniform[classes])
 
     def check_shapes(self) -> None:
         for name in self.__dataclass_fields__:
@@ -70,21 +70,21 @@ class _ScoreTable:
 class MultinomialNB(GenerativeClassifier):
     """Naive Bayes for word counts, learned exactly and scored in proportion to the words.
 
-    The same probabilities as scikit-learn's ``MultinomialNB``, from sums that can be merged, unlearned and grown,
-    in memory in proportion to the (word, class) pairs that occur.
+    The same probabilities as scikit-learn's ``MultinomialNB``, from sums that can be merged, unlearned and
+    grown, in memory in proportion to the (word, class) pairs that occur.
 
     Parameters
     ----------
     alpha : float, default=1.0
         Lidstone smoothing: what is added to every count. Positive.
     background_smoothing : float, default=None
-        If given, replaces ``alpha``: the share of each class's probability that is spread evenly over all words,
-        above 0 and at most 1.
+        If given, replaces ``alpha``: the share of each class's probability that is spread evenly over all
+        words, above 0 and at most 1.
     prior_scale : float, default=1.0
         Multiplies the log prior; 0 ignores it. Not negative.
     document_weights : {"length", "equal"}, default="length"
-        Whether a document counts by its length, or every document as one (its counts are divided by its length).
-        Empty documents count in the prior only.
+        Whether a document counts by its length, or every document as one (its counts are divided by its
+        length). Empty documents count in the prior only.
     fit_prior : bool, default=True
         Learn p(c) from the documents' weights; otherwise all classes are equally probable beforehand.
     class_prior : array of shape (n_classes,), default=None
@@ -153,9 +153,8 @@ class MultinomialNB(GenerativeClassifier):
     def _check_parameters(self) -> None:
         _check_number("alpha", self.alpha, _SMALLEST, math.inf, "a positive number")
         if self.background_smoothing is not None:
-            _check_number(
-                "background_smoothing", self.background_smoothing, _SMALLEST, 1, "None or a number above 0, at most 1"
-            )
+            expected = "None or a number above 0, at most 1"
+            _check_number("background_smoothing", self.background_smoothing, _SMALLEST, 1, expected)
         _check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
         if self.document_weights not in ("length", "equal"):
             raise ValueError(f"document_weights must be 'length' or 'equal', got {self.document_weights!r}.")
@@ -180,9 +179,11 @@ class MultinomialNB(GenerativeClassifier):
         n_words = max(counts.n_words, 1)
         ratio = self._smoothing.ratio(counts.totals, n_words)
         log_prior = self._log_prior(counts.weights)
-        table = _core.build_table(counts.indptr, counts.classes, counts.counts, ratio, n_threads(self.n_jobs))
+        indptr, classes, values = _core.build_table(
+            counts.indptr, counts.classes, counts.counts, ratio, n_threads(self.n_jobs)
+        )
         background = log_uniform(self._smoothing, counts.totals, n_words)
-        return _ScoreTable(*table, self._scale(log_prior), log_prior, background)
+        return _ScoreTable(indptr, classes, values, self._scale(log_prior), log_prior, background)
 
     def _log_prior(self, weights: Int64) -> Float64:
         n_classes = len(weights)
@@ -206,16 +207,21 @@ class MultinomialNB(GenerativeClassifier):
     # Scores
 
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+        return self._score(rows, self._parameters.bias)
+
+    def _score(self, rows: SparseRows, bias: Float64) -> Float64:
         table: _ScoreTable = self._parameters
-        out = np.empty((rows.n_rows, len(table.bias)))
+        out = np.empty((rows.n_rows, len(bias)))
         _core.score(
             table.indptr, table.classes, table.values,
             rows.indptr, rows.indices, rows.data,
-            table.bias, table.log_uniform, out, n_threads(self.n_jobs),
+            bias, table.log_uniform, out, n_threads(self.n_jobs),
         )  # fmt: skip
         return out
 
-    def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+    def leave_one_out_log_proba(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Float64:
         """log p(c | d) for training documents, each by the model trained without it.
 
         Exact, in one pass: only the document's own class changes. Words keep their columns.
@@ -243,7 +249,9 @@ class MultinomialNB(GenerativeClassifier):
         """
         return self._leave_one_out(_add_duplicates(self._check_rows(X)), y, sample_weight)
 
-    def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+    def _leave_one_out(
+        self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Float64:
         self._check_parameters()
         self._check_counted_alike()
         batch = self._batch(rows, y, sample_weight)
@@ -251,10 +259,11 @@ class MultinomialNB(GenerativeClassifier):
         at = np.searchsorted(counts.labels, batch.labels)
         known = counts.labels[np.minimum(at, counts.n_classes - 1)] == batch.labels
         if not known.all():
-            raise ValueError(f"y must hold learned classes; {batch.labels[~known][0]!r} was never learned.")
+            stranger = batch.labels[~known].tolist()[0]
+            raise ValueError(f"y must hold learned classes; {stranger!r} was never learned.")
         own = at.astype(np.int32)[batch.codes]
 
-        # What the document adds, as a sum of integers: a class left without words has a total of exactly zero.
+        # What the document adds is a sum of integers: a class left without words has a total of exactly zero.
         added = np.rint(rows.data * np.repeat(batch.scales, np.diff(rows.indptr))).astype(np.int64)
         totals = counts.totals[own] - np.diff(np.concatenate(([0], np.cumsum(added)))[rows.indptr]) / ONE
         weights = counts.weights[own] - batch.weights
@@ -269,12 +278,16 @@ class MultinomialNB(GenerativeClassifier):
         lengths = np.add.reduceat(np.append(rows.data, 0), rows.indptr[:-1]) * (np.diff(rows.indptr) > 0)
         words = words + lengths * log_uniform(self._smoothing, totals, n_words)
 
-        # The smaller sum of all weights divides every class's prior alike, and so does not matter.
+        scores = self._joint_log_likelihood(rows)
         prior = self._parameters.log_prior[own]
         if self.class_prior is None and self.fit_prior and counts.weights.any():
+            # The smaller sum of all weights divides every class's prior alike, and so does not matter.
+            total = counts.weights.sum(dtype=np.float64)
             with np.errstate(divide="ignore"):
-                prior = np.log(weights / counts.weights.sum(dtype=np.float64))
-        scores = self._joint_log_likelihood(rows)
+                prior = np.log(weights / total)
+            for d in np.flatnonzero(batch.weights / total == 1).tolist():  # no other has weight: equal priors
+                scores[d] = self._score(_slice(rows, d, d + 1), np.zeros(counts.n_classes))
+                prior[d] = 0
         alone = (counts.documents[own] == 1) & ~counts.declared[own]
         scores[np.arange(rows.n_rows), own] = np.where(alone, -np.inf, self._scale(prior) + words)
         return self._normalize(scores)
@@ -319,7 +332,7 @@ class MultinomialNB(GenerativeClassifier):
         and common ones with a small ratio are weighed on one scale.
         """
         counts = self._ledger.checked(n_threads(self.n_jobs))
-        n_words, n_classes = max(counts.n_words, 1), counts.n_classes
+        n_words = max(counts.n_words, 1)
         cells = np.flatnonzero(counts.classes == c)
         words = np.searchsorted(counts.indptr, cells, side="right") - 1
         inside = counts.counts[cells] / ONE
@@ -328,7 +341,7 @@ class MultinomialNB(GenerativeClassifier):
         totals = np.array([counts.totals[c], counts.totals.sum() - counts.totals[c]])
         ratio, log_b = self._smoothing.ratio(totals, n_words), log_uniform(self._smoothing, totals, n_words)
         log_p = log_b[0] + np.log1p(ratio[0] * inside)
-        log_q = log_b[1] + np.log1p(ratio[1] * rest) if n_classes > 1 else np.full(len(words), -np.log(n_words))
+        log_q = log_b[1] + np.log1p(ratio[1] * rest)
         weights = np.exp(log_p) * (log_p - log_q)
         best = np.lexsort((words, -weights))[:n]
         return words[best], weights[best]

@@ -1,14 +1,14 @@
-"""One smoothing law: a word's probability is a mixture along a path of nodes that ends in the uniform distribution.
+"""One smoothing law: a word's probability is a mixture along a path of nodes that ends in the uniform one.
 
     p(w) = sum over nodes v of weight_v * p_v(w) + weight_uniform / N,   the weights summing to one
 
-(Jelinek-Mercer interpolation; N is the number of words). Adding a constant to every count, Lidstone's law, is the
-path (class, uniform) with the weight alpha*N / (T + alpha*N) on the uniform node, T being the class's total count:
+(Jelinek-Mercer interpolation; N is the number of words). Adding a constant to every count, Lidstone's law, is
+the path (class, uniform) with the weight alpha*N / (T + alpha*N) on the uniform node, T being the class's total:
 
     (count + alpha) / (T + alpha*N)  =  (1 - b) * count / T + b / N,   b = alpha*N / (T + alpha*N)
 
-Relative to the uniform part, p(w) = b/N * (1 + ratio * count) with ratio = (1 - b)/b * N/T. Scoring uses that form,
-because words that a class has never seen then cost nothing: log p(w) = log(b/N) + log1p(ratio * count).
+Relative to the uniform part, p(w) = b/N * (1 + ratio * count) with ratio = (1 - b)/b * N/T. Scoring uses that
+form, because words that a class has never seen then cost nothing: log p(w) = log(b/N) + log1p(ratio * count).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Smoothing(Protocol):
     """How much of a node's distribution is uniform, given the totals of its counts."""
 
     def uniform_weight(self, totals: Float64, n_words: int) -> Float64:
-        """The weight b of the uniform node, one for each total. A node that has seen nothing is uniform: b = 1."""
+        """The weight b of the uniform node for each total. A node that has seen nothing has b = 1."""
         ...
 
     def ratio(self, totals: Float64, n_words: int) -> Float64:

@@ -1,8 +1,8 @@
 """What a model remembers of its documents: exact sums that can be merged, subtracted and grown.
 
-Counts are 64-bit fixed-point integers. Sums of integers do not depend on their order, so two halves merged are the
-whole, and a document unlearned is one never seen, bit for bit, fractional weights included. Whole counts are kept
-exactly; other values are rounded once, to a multiple of ``2**-FRACTION_BITS``, when a document comes in.
+Counts are 64-bit fixed-point integers. Sums of integers do not depend on their order, so two halves merged are
+the whole, and a document unlearned is one never seen, bit for bit, fractional weights included. Whole counts are
+kept exactly; other values are rounded once, to a multiple of ``2**-FRACTION_BITS``, as a document comes in.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def encode_labels(y: NDArray[Any]) -> tuple[Labels, Int32]:
     labels = np.array(distinct, dtype=y.dtype if y.dtype.kind in "biuf" else None)
     if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
         raise ValueError(
-            "Unknown label type: continuous. A classifier needs discrete classes, but y holds fractional numbers."
+            "Unknown label type: continuous. A classifier needs discrete classes, but y holds fractions."
         )
     if labels.dtype.kind not in _KINDS or labels.tolist() != distinct:
         raise ValueError(f"y must hold labels that are text or numbers, got {distinct[0]!r}.")
@@ -93,7 +93,12 @@ class Batch:
 
     @classmethod
     def of(
-        cls, rows: SparseRows, scales: Float64, y: NDArray[Any], weights: Float64 | None, declared: Labels | None = None
+        cls,
+        rows: SparseRows,
+        scales: Float64,
+        y: NDArray[Any],
+        weights: Float64 | None,
+        declared: Labels | None = None,
     ) -> Batch:
         labels, codes = encode_labels(y)
         if weights is None:
@@ -110,7 +115,7 @@ class Batch:
         return replace(self, rows=SparseRows(indptr.copy(), indices.copy(), data.copy(), n_columns))
 
     def mass(self) -> float:
-        """An upper bound of what any one cell gains; not a number where there is something wrong with the values."""
+        """An upper bound of what any one cell gains; not a number where a value makes no sense."""
         if self.rows.data.min(initial=0) < 0:
             return math.nan
         values = np.repeat(self.scales, np.diff(self.rows.indptr)) * self.rows.data
@@ -128,14 +133,14 @@ class ClassCounts:
     labels : array of shape (n_classes,)
         Sorted, so that neither the order of arrival nor of merging matters.
     documents : int64 array of shape (n_classes,)
-        The number of documents, whatever their weight. A class without documents lives only if it was declared.
+        The number of documents, whatever their weight. A class without documents is a declared one.
     weights : int64 array of shape (n_classes,)
         The documents' summed weights, in fixed point.
     declared : bool array of shape (n_classes,)
         Whether the class was announced, and so stays without documents.
     indptr, classes, counts : int64, int32, int64 arrays
-        Word ``w`` holds ``classes[k], counts[k]`` for ``k`` from ``indptr[w]`` to ``indptr[w + 1]``; classes rise
-        within a word, counts are positive and in fixed point.
+        Word ``w`` holds ``classes[k], counts[k]`` for ``k`` from ``indptr[w]`` to ``indptr[w + 1]``;
+        classes rise within a word, counts are positive and in fixed point.
     """
 
     labels: Labels
@@ -152,7 +157,8 @@ class ClassCounts:
 
         Examples
         --------
-        >>> rows = SparseRows(np.array([0, 2, 3]), np.array([0, 1, 1], dtype=np.int32), np.array([2.0, 1.0, 4.0]), 2)
+        >>> words, values = np.array([0, 1, 1], dtype=np.int32), np.array([2.0, 1.0, 4.0])
+        >>> rows = SparseRows(np.array([0, 2, 3]), words, values, 2)
         >>> counts = ClassCounts.of(Batch.of(rows, np.full(2, float(ONE)), np.array(["ham", "spam"]), None))
         >>> (counts.dense() / ONE).tolist()
         [[2.0, 1.0], [0.0, 4.0]]
@@ -160,9 +166,13 @@ class ClassCounts:
         labels = unite_labels(batch.labels, batch.declared)
         codes = positions(batch.labels, labels)[batch.codes]
         indptr, indices, data, n_columns = batch.rows
-        table = _core.count_by_class(indptr, indices, data, batch.scales, codes, n_columns, len(labels), n_threads)
+        table = _core.count_by_class(
+            indptr, indices, data, batch.scales, codes, n_columns, len(labels), n_threads
+        )
         if float(batch.weights.sum(dtype=np.float64)) >= 2.0**62:
-            raise OverflowError("the sum of sample weights exceeds what 64-bit fixed point holds; scale them down")
+            raise OverflowError(
+                "the sum of sample weights exceeds what 64-bit fixed point holds; scale them down"
+            )
         weights = np.zeros(len(labels), dtype=np.int64)
         np.add.at(weights, codes, batch.weights)
         documents = np.bincount(codes, minlength=len(labels)).astype(np.int64)
@@ -199,7 +209,9 @@ class ClassCounts:
             weights[ids] += counts.weights
             declared[ids] |= counts.declared
         if (weights < 0).any():  # two numbers of 63 bits that wrapped around
-            raise OverflowError("the sum of sample weights exceeds what 64-bit fixed point holds; scale them down")
+            raise OverflowError(
+                "the sum of sample weights exceeds what 64-bit fixed point holds; scale them down"
+            )
         table = self._combine(mine, other, theirs, False, n_threads)
         return ClassCounts(labels, documents, weights, declared, *table)
 
@@ -211,7 +223,9 @@ class ClassCounts:
         unite_labels(self.labels, other.labels)
         unknown = other.labels[~np.isin(other.labels, self.labels)]
         if len(unknown):
-            raise ValueError(f"cannot unlearn documents of class {unknown[0]!r}, which was never learned.")
+            raise ValueError(
+                f"cannot unlearn documents of class {unknown.tolist()[0]!r}, which was never learned."
+            )
         ids = positions(other.labels, self.labels)
         documents, weights = self.documents.copy(), self.weights.copy()
         documents[ids] -= other.documents
@@ -226,7 +240,9 @@ class ClassCounts:
             raise ValueError(_NEVER_LEARNED)
         keep = ~gone | self.declared
         if not documents.any():
-            raise ValueError("cannot unlearn every document: nothing would be left. Make a new model instead.")
+            raise ValueError(
+                "cannot unlearn every document: nothing would be left. Make a new model instead."
+            )
         new_ids = np.cumsum(keep, dtype=np.int32) - np.int32(1)
         return ClassCounts(
             _tight(self.labels[keep]),
@@ -249,12 +265,13 @@ class ClassCounts:
         return table
 
     def check(self) -> None:
-        """Raise ValueError unless the arrays are what this class promises: they may come from a damaged file."""
+        """Raise ValueError unless the arrays are what this class promises: a file may be damaged."""
         self.check_shapes()
         starts, n_cells = self.indptr, len(self.counts)
         sound = (
             starts[0] == 0 and starts[-1] == n_cells and (np.diff(starts) >= 0).all()
-            and (self.counts > 0).all() and (self.classes >= 0).all() and (self.classes < self.n_classes).all()
+            and (self.counts > 0).all()
+            and (self.classes >= 0).all() and (self.classes < self.n_classes).all()
             and (self.documents >= 0).all() and (self.weights >= 0).all()
             and (self.labels[1:] > self.labels[:-1]).all()
         )  # fmt: skip
@@ -267,7 +284,14 @@ class ClassCounts:
 
     def check_shapes(self) -> None:
         """The part of `check` that takes no time."""
-        arrays = {"documents": "i8", "weights": "i8", "indptr": "i8", "classes": "i4", "counts": "i8", "declared": "?"}
+        arrays = {
+            "documents": "i8",
+            "weights": "i8",
+            "indptr": "i8",
+            "classes": "i4",
+            "counts": "i8",
+            "declared": "?",
+        }
         for name, dtype in arrays.items():
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype) or array.ndim != 1:
@@ -281,7 +305,9 @@ class ClassCounts:
             raise ValueError("indptr, classes and counts do not belong together.")
 
 
-_NEVER_LEARNED = "cannot unlearn documents that were never learned: counts would fall below zero or be left over."
+_NEVER_LEARNED = (
+    "cannot unlearn documents that were never learned: counts would fall below zero or be left over."
+)
 
 
 def _identity(n: int) -> Int32:
@@ -296,7 +322,7 @@ def _tight(labels: Labels) -> Labels:
 class Ledger:
     """Counts that are added to often and read seldom.
 
-    Added batches wait until there are as many entries as the table has cells, or until somebody asks: a stream
+    Added batches wait until they have as many entries as the table has cells, or until somebody asks: a stream
     of single documents costs time in proportion to its words, not to the table.
     """
 
@@ -318,12 +344,12 @@ class Ledger:
             if known is not None:
                 unite_labels(known.labels[:1], batch.labels[:1])
                 unite_labels(known.labels[:1], batch.declared[:1])
-        before = self._waiting, self._n_waiting, self._n_columns
-        self._waiting = [*self._waiting, batch]
+        before = self._n_waiting, self._n_columns
+        self._waiting.append(batch)
         self._n_waiting += len(batch.rows.data) + len(batch.codes) + len(batch.declared)
         self._n_columns = max(self._n_columns, batch.rows.n_columns)
-        size = _SMALLEST_SETTLEMENT if self._counts is None else max(_SMALLEST_SETTLEMENT, len(self._counts.counts))
-        # Numbers that might be wrong or too large are added up at once, so that this call and no later one fails.
+        size = max(_SMALLEST_SETTLEMENT, 0 if self._counts is None else len(self._counts.counts))
+        # Numbers that might be wrong or too large are added up at once: this call must fail, not a later one.
         mass = batch.mass() if self._n_waiting < size else 0.0
         if self._n_waiting < size and mass < self._room:
             self._waiting[-1] = batch.copy()
@@ -332,7 +358,8 @@ class Ledger:
         try:
             self.settle(n_threads)
         except (ValueError, OverflowError):
-            self._waiting, self._n_waiting, self._n_columns = before
+            self._waiting.pop()
+            self._n_waiting, self._n_columns = before
             raise
 
     def settle(self, n_threads: int = 1) -> ClassCounts:
@@ -352,7 +379,7 @@ class Ledger:
     def checked(self, n_threads: int = 1, *, settled: bool = True) -> ClassCounts:
         """As `settle`, with the arrays' content verified once if they came from outside."""
         counts = self.settle(n_threads) if settled else self._counts
-        assert counts is not None  # noqa: S101 (for the type checker: settle returns counts)
+        assert counts is not None
         if not self._checked:
             counts.check()
             self._checked = True
