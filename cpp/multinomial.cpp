@@ -1,6 +1,7 @@
 #include "multinomial.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -386,9 +387,12 @@ WordTable<double> build_table(const WordTableView<std::int64_t>& counts, std::sp
   return table;
 }
 
-template <class Value>
-void score(const WordTableView<double>& table, const Csr<Value>& documents, std::span<const double> bias,
-           std::span<const double> log_uniform, std::span<double> out, int n_threads) {
+namespace {
+
+// Scores documents one by one: take(d, scores of d) while they are in the cache.
+template <class Value, class Take>
+void score_each(const WordTableView<double>& table, const Csr<Value>& documents, std::span<const double> bias,
+                std::span<const double> log_uniform, int n_threads, Take&& take) {
   const auto n_classes = std::ssize(bias);
   const bool full = table.cells() == table.words() * n_classes;
   static const auto add_terms = fastest_add_terms();
@@ -409,22 +413,56 @@ void score(const WordTableView<double>& table, const Csr<Value>& documents, std:
         if (!table.has(w)) continue;
         const auto x = static_cast<double>(documents.values[k]);
         const auto [from, to] = full ? Row{w * n_classes, (w + 1) * n_classes} : table.row(w);
+        const double* const values = table.values.data() + from;
         length += x;
         if (to - from == n_classes) {
-          const double* const values = table.values.data() + from;
           __builtin_prefetch(values);
           __builtin_prefetch(values + 8);
           __builtin_prefetch(values + 16);
           terms[n_terms++] = {values, x};
-        } else
-          scatter_row(x, table.values.data() + from, table.classes.data() + from, to - from, sums);
+        } else {
+          scatter_row(x, values, table.classes.data() + from, to - from, sums);
+        }
       }
       add_terms(std::span(terms).first(n_terms), n_classes, sums.data());
-      double* const row = out.data() + d * n_classes;
-      for (std::int64_t c = 0; c < n_classes; ++c) row[c] = bias[c] + (length * log_uniform[c] + sums[c]);
+      for (std::int64_t c = 0; c < n_classes; ++c) sums[c] = bias[c] + (length * log_uniform[c] + sums[c]);
+      take(d, std::span<const double>(sums).first(n_classes));
     }
   };
   parallel_ranges(documents.rows(), rows_per_task(n_classes), n_threads, score_range);
+}
+
+// The place of the first of the largest values.
+std::int32_t first_largest(std::span<const double> row) {
+  std::array<double, 8> largest;  // side by side, so that the comparisons do not wait for one another
+  largest.fill(-std::numeric_limits<double>::infinity());
+  std::size_t c = 0;
+  for (; c + 8 <= row.size(); c += 8)
+    for (std::size_t i = 0; i < 8; ++i) largest[i] = largest[i] < row[c + i] ? row[c + i] : largest[i];
+  for (; c < row.size(); ++c) largest[0] = std::max(largest[0], row[c]);
+  const auto at = std::find(row.begin(), row.end(), *std::max_element(largest.begin(), largest.end()));
+  return at == row.end() ? 0 : static_cast<std::int32_t>(at - row.begin());  // none where nothing is a number
+}
+
+}  // namespace
+
+template <class Value>
+void score(const WordTableView<double>& table, const Csr<Value>& documents, std::span<const double> bias,
+           std::span<const double> log_uniform, std::span<double> out, int n_threads) {
+  score_each(table, documents, bias, log_uniform, n_threads,
+             [&](std::int64_t d, std::span<const double> scores) {
+               std::copy(scores.begin(), scores.end(), out.begin() + d * std::ssize(scores));
+             });
+}
+
+template <class Value>
+std::vector<std::int32_t> best_classes(const WordTableView<double>& table, const Csr<Value>& documents,
+                                       std::span<const double> bias, std::span<const double> log_uniform,
+                                       int n_threads) {
+  std::vector<std::int32_t> best(static_cast<std::size_t>(documents.rows()));
+  score_each(table, documents, bias, log_uniform, n_threads,
+             [&](std::int64_t d, std::span<const double> scores) { best[d] = first_largest(scores); });
+  return best;
 }
 
 template <class Value>
@@ -489,19 +527,6 @@ Top top_of_rows(std::span<const double> scores, std::int64_t n_columns, std::int
   return top;
 }
 
-std::vector<std::int32_t> best_of_rows(std::span<const double> scores, std::int64_t n_columns,
-                                       int n_threads) {
-  const auto n = std::ssize(scores) / n_columns;
-  std::vector<std::int32_t> best(static_cast<std::size_t>(n));
-  parallel_ranges(n, rows_per_task(n_columns), n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto d = begin; d < end; ++d) {
-      const auto row = scores.subspan(d * n_columns, n_columns);
-      best[d] = static_cast<std::int32_t>(std::max_element(row.begin(), row.end()) - row.begin());
-    }
-  });
-  return best;
-}
-
 template std::vector<std::int64_t> fixed_lengths(const Csr<float>&, int);
 template std::vector<std::int64_t> fixed_lengths(const Csr<double>&, int);
 template WordTable<std::int64_t> count_by_class(const Csr<float>&, std::span<const double>,
@@ -514,6 +539,10 @@ template void score(const WordTableView<double>&, const Csr<float>&, std::span<c
                     std::span<const double>, std::span<double>, int);
 template void score(const WordTableView<double>&, const Csr<double>&, std::span<const double>,
                     std::span<const double>, std::span<double>, int);
+template std::vector<std::int32_t> best_classes(const WordTableView<double>&, const Csr<float>&,
+                                                std::span<const double>, std::span<const double>, int);
+template std::vector<std::int32_t> best_classes(const WordTableView<double>&, const Csr<double>&,
+                                                std::span<const double>, std::span<const double>, int);
 template std::vector<double> score_without_self(const WordTableView<std::int64_t>&, const Csr<float>&,
                                                 std::span<const double>, std::span<const std::int32_t>,
                                                 std::span<const double>, int);

@@ -96,6 +96,12 @@ template <class Value>
 void score(const WordTableView<double>& table, const Csr<Value>& documents, std::span<const double> bias,
            std::span<const double> log_uniform, std::span<double> out, int n_threads);
 
+// The class of the highest score of each document, the first of equal ones; no score leaves the cache.
+template <class Value>
+std::vector<std::int32_t> best_classes(const WordTableView<double>& table, const Csr<Value>& documents,
+                                       std::span<const double> bias, std::span<const double> log_uniform,
+                                       int n_threads);
+
 // own[d] = sum over words of x_dw * log1p(ratio[d] * (count_wc - own part of d)) for the document's own class
 // c: what its class says of its words once it has been left out. A binary search per entry. Throws
 // std::invalid_argument when the class does not hold the document.
@@ -113,8 +119,5 @@ struct Top {
   std::vector<double> probabilities;
 };
 Top top_of_rows(std::span<const double> scores, std::int64_t n_columns, std::int64_t k, int n_threads);
-
-// The column of the largest value in each row, the first of equal ones.
-std::vector<std::int32_t> best_of_rows(std::span<const double> scores, std::int64_t n_columns, int n_threads);
 
 }  // namespace genus

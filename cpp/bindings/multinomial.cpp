@@ -103,6 +103,25 @@ void add_for(nb::module_& m) {
       "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
       "out"_a.noconvert(), "n_threads"_a);
   m.def(
+      "best_classes",
+      [](const Words& indptr, const Classes& classes, const In<double>& values, const Words& rows,
+         const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
+         const In<double>& log_uniform, int n_threads) {
+        const auto scores = table<double>(indptr, classes, values);
+        const auto documents = csr<Value>(rows, columns, counts);
+        require(bias.size() == log_uniform.size(), "best classes: arrays do not belong together");
+        std::vector<std::int32_t> best;
+        {
+          const nb::gil_scoped_release released;
+          best =
+              best_classes(scores, documents, bindings::view(bias), bindings::view(log_uniform), n_threads);
+        }
+        return bindings::give(std::move(best));
+      },
+      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "rows"_a.noconvert(),
+      "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
+      "n_threads"_a);
+  m.def(
       "score_without_self",
       [](const Words& indptr, const Classes& classes, const In<std::int64_t>& sums, const Words& rows,
          const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& scales,
@@ -215,19 +234,6 @@ void add_multinomial(nb::module_& m) {
                          bindings::give(std::move(top.probabilities), scores.shape(0), width));
       },
       "scores"_a.noconvert(), "k"_a, "n_threads"_a);
-  m.def(
-      "best_of_rows",
-      [](const InMatrix& scores, int n_threads) {
-        const auto n_columns = static_cast<std::int64_t>(scores.shape(1));
-        require(n_columns >= 1, "best: there must be a column");
-        std::vector<std::int32_t> best;
-        {
-          const nb::gil_scoped_release released;
-          best = best_of_rows(view(scores), n_columns, n_threads);
-        }
-        return bindings::give(std::move(best));
-      },
-      "scores"_a.noconvert(), "n_threads"_a);
 }
 
 }  // namespace genus::bindings

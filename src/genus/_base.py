@@ -259,12 +259,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable label of each document, as an array of shape (n_documents,)."""
-        return self._predict_rows(self._check_rows(X))
-
-    def _predict_rows(self, rows: SparseRows) -> NDArray[Any]:
-        threads = n_threads(self.n_jobs)
-        best = [_core.best_of_rows(scores, threads) for scores in self._score_blocks(rows)]
-        labels: NDArray[Any] = self.classes_[np.concatenate(best)]
+        labels: NDArray[Any] = self.classes_[self._best_classes(self._check_rows(X))]
         return labels
 
     def predict_top(self, X: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
@@ -311,6 +306,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         """p(c | d): an array of shape (n_documents, n_classes), rows summing to one."""
         log_proba = self.predict_log_proba(X)
         return np.exp(log_proba, out=log_proba)
+
+    def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
+        """The number of each document's most probable class, the first of equal ones."""
+        return np.concatenate([scores.argmax(axis=1) for scores in self._score_blocks(rows)])
 
     def _normalize(self, scores: Float64) -> Float64:
         _core.normalize_log_rows(scores, n_threads(self.n_jobs))

@@ -219,6 +219,15 @@ class MultinomialNB(GenerativeClassifier):
         )  # fmt: skip
         return out
 
+    def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
+        table: _ScoreTable = self._parameters
+        best: Int32 = _core.best_classes(
+            table.indptr, table.classes, table.values,
+            rows.indptr, rows.indices, rows.data,
+            table.bias, table.log_uniform, n_threads(self.n_jobs),
+        )  # fmt: skip
+        return best
+
     def leave_one_out_log_proba(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Float64:

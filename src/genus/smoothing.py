@@ -3,7 +3,7 @@
     p(w) = sum over nodes v of weight_v * p_v(w) + weight_uniform / N,   the weights summing to one
 
 (Jelinek-Mercer interpolation; N is the number of words). Adding a constant to every count, Lidstone's law, is
-the path (class, uniform) with the weight alpha*N / (T + alpha*N) on the uniform node, T being the class's total:
+the path (class, uniform) with the weight alpha*N / (T + alpha*N) on the uniform node, T being the total:
 
     (count + alpha) / (T + alpha*N)  =  (1 - b) * count / T + b / N,   b = alpha*N / (T + alpha*N)
 

@@ -1,8 +1,8 @@
 """What a model remembers of its documents: exact sums that can be merged, subtracted and grown.
 
-Counts are 64-bit fixed-point integers. Sums of integers do not depend on their order, so two halves merged are
-the whole, and a document unlearned is one never seen, bit for bit, fractional weights included. Whole counts are
-kept exactly; other values are rounded once, to a multiple of ``2**-FRACTION_BITS``, as a document comes in.
+Counts are 64-bit fixed-point integers. Sums of integers do not depend on their order: two halves merged are
+the whole, and a document unlearned is one never seen, bit for bit, also with fractional weights. Whole counts
+are kept exactly; other values are rounded once, to a multiple of ``2**-FRACTION_BITS``, as a document comes in.
 """
 
 from __future__ import annotations
@@ -322,8 +322,8 @@ def _tight(labels: Labels) -> Labels:
 class Ledger:
     """Counts that are added to often and read seldom.
 
-    Added batches wait until they have as many entries as the table has cells, or until somebody asks: a stream
-    of single documents costs time in proportion to its words, not to the table.
+    Added batches wait until they have as many entries as the table has cells, or until somebody asks: a
+    stream of single documents costs time in proportion to its words, not to the table.
     """
 
     def __init__(self, counts: ClassCounts | None = None, *, checked: bool = True) -> None:
