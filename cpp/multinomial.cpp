@@ -142,6 +142,12 @@ struct Term {
   double x;
 };
 
+// Any other row.
+struct PartTerm {
+  Row row;
+  double x;
+};
+
 // Several classes side by side; need not be aligned in memory.
 using Four = double __attribute__((vector_size(32), aligned(8)));
 using Two = double __attribute__((vector_size(16), aligned(8)));
@@ -199,11 +205,10 @@ AddTerms fastest_add_terms() {
   return add_terms_portable;
 }
 
-inline void scatter_row(double x, const double* values, const std::int32_t* classes, std::int64_t n,
-                        std::vector<double>& sums) {
+inline void scatter_row(double x, const WordTableView<double>& table, Row row, std::vector<double>& sums) {
   const auto junk = sums.size() - 1;
-  for (std::int64_t i = 0; i < n; ++i)
-    sums[std::min<std::size_t>(static_cast<std::uint32_t>(classes[i]), junk)] += x * values[i];
+  for (auto k = row.begin; k < row.end; ++k)
+    sums[std::min<std::size_t>(static_cast<std::uint32_t>(table.classes[k]), junk)] += x * table.values[k];
 }
 
 std::int64_t rows_per_task(std::int64_t n_columns) {
@@ -393,43 +398,55 @@ namespace {
 template <class Value, class Take>
 void score_each(const WordTableView<double>& table, const Csr<Value>& documents, std::span<const double> bias,
                 std::span<const double> log_uniform, int n_threads, Take&& take) {
-  const auto n_classes = std::ssize(bias);
-  const bool full = table.cells() == table.words() * n_classes;
   static const auto add_terms = fastest_add_terms();
   const auto score_range = [&](std::int64_t begin, std::int64_t end) {
+    const auto scores = table;  // copies that no write below can change, so that they stay in registers
+    const auto n_classes = std::ssize(bias);
+    const bool full = scores.cells() == scores.words() * n_classes;
     // One slot more than there are classes takes what a damaged table says of classes that do not exist.
     std::vector<double> sums(static_cast<std::size_t>(n_classes) + 1);
-    std::vector<Term>
-        terms;  // as many as the longest document has entries, so that adding one is a plain write
+    // Both lists are as long as the longest document. Each entry is written to both and stays in one: which
+    // one cannot be predicted, and a wrong guess would cost more than a write.
+    std::vector<Term> full_rows;
+    std::vector<PartTerm> part_rows;
     for (auto d = begin; d < end; ++d) {
       std::fill(sums.begin(), sums.end(), 0.0);
       const auto first = documents.indptr[d];
       const auto last = documents.indptr[d + 1];
-      if (std::ssize(terms) < last - first) terms.resize(static_cast<std::size_t>(last - first));
-      std::size_t n_terms = 0;
+      if (std::ssize(full_rows) < last - first) {
+        full_rows.resize(static_cast<std::size_t>(last - first));
+        part_rows.resize(full_rows.size());
+      }
+      auto* next_full = full_rows.data();
+      auto* next_part = part_rows.data();
       double length = 0;
       for (auto k = first; k < last; ++k) {
         const std::int64_t w = documents.indices[k];
-        if (!table.has(w)) continue;
+        if (!scores.has(w)) continue;
         const auto x = static_cast<double>(documents.values[k]);
-        const auto [from, to] = full ? Row{w * n_classes, (w + 1) * n_classes} : table.row(w);
-        const double* const values = table.values.data() + from;
         length += x;
-        if (to - from == n_classes) {
-          __builtin_prefetch(values);
-          __builtin_prefetch(values + 8);
-          __builtin_prefetch(values + 16);
-          terms[n_terms++] = {values, x};
-        } else {
-          scatter_row(x, values, table.classes.data() + from, to - from, sums);
+        if (full) {
+          *next_full++ = {scores.values.data() + w * n_classes, x};
+          continue;
         }
+        const auto row = scores.row(w);
+        const double* const values = scores.values.data() + row.begin;
+        __builtin_prefetch(values);
+        __builtin_prefetch(values + 8);
+        *next_full = {values, x};
+        *next_part = {row, x};
+        const bool is_full = row.end - row.begin == n_classes;
+        next_full += is_full;
+        next_part += !is_full;
       }
-      add_terms(std::span(terms).first(n_terms), n_classes, sums.data());
+      for (const auto* part = part_rows.data(); part != next_part; ++part)
+        scatter_row(part->x, scores, part->row, sums);
+      add_terms({full_rows.data(), next_full}, n_classes, sums.data());
       for (std::int64_t c = 0; c < n_classes; ++c) sums[c] = bias[c] + (length * log_uniform[c] + sums[c]);
       take(d, std::span<const double>(sums).first(n_classes));
     }
   };
-  parallel_ranges(documents.rows(), rows_per_task(n_classes), n_threads, score_range);
+  parallel_ranges(documents.rows(), rows_per_task(std::ssize(bias)), n_threads, score_range);
 }
 
 // The place of the first of the largest values.
