@@ -546,24 +546,35 @@ Top top_of_rows(std::span<const double> scores, std::int64_t n_columns, std::int
 
 template std::vector<std::int64_t> fixed_lengths(const Csr<float>&, int);
 template std::vector<std::int64_t> fixed_lengths(const Csr<double>&, int);
+template std::vector<std::int64_t> fixed_lengths(const Csr<std::int64_t>&, int);
 template WordTable<std::int64_t> count_by_class(const Csr<float>&, std::span<const double>,
                                                 std::span<const std::int32_t>, std::int64_t, std::int32_t,
                                                 int);
 template WordTable<std::int64_t> count_by_class(const Csr<double>&, std::span<const double>,
                                                 std::span<const std::int32_t>, std::int64_t, std::int32_t,
                                                 int);
+template WordTable<std::int64_t> count_by_class(const Csr<std::int64_t>&, std::span<const double>,
+                                                std::span<const std::int32_t>, std::int64_t, std::int32_t,
+                                                int);
 template void score(const WordTableView<double>&, const Csr<float>&, std::span<const double>,
                     std::span<const double>, std::span<double>, int);
 template void score(const WordTableView<double>&, const Csr<double>&, std::span<const double>,
+                    std::span<const double>, std::span<double>, int);
+template void score(const WordTableView<double>&, const Csr<std::int64_t>&, std::span<const double>,
                     std::span<const double>, std::span<double>, int);
 template std::vector<std::int32_t> best_classes(const WordTableView<double>&, const Csr<float>&,
                                                 std::span<const double>, std::span<const double>, int);
 template std::vector<std::int32_t> best_classes(const WordTableView<double>&, const Csr<double>&,
                                                 std::span<const double>, std::span<const double>, int);
+template std::vector<std::int32_t> best_classes(const WordTableView<double>&, const Csr<std::int64_t>&,
+                                                std::span<const double>, std::span<const double>, int);
 template std::vector<double> score_without_self(const WordTableView<std::int64_t>&, const Csr<float>&,
                                                 std::span<const double>, std::span<const std::int32_t>,
                                                 std::span<const double>, int);
 template std::vector<double> score_without_self(const WordTableView<std::int64_t>&, const Csr<double>&,
+                                                std::span<const double>, std::span<const std::int32_t>,
+                                                std::span<const double>, int);
+template std::vector<double> score_without_self(const WordTableView<std::int64_t>&, const Csr<std::int64_t>&,
                                                 std::span<const double>, std::span<const std::int32_t>,
                                                 std::span<const double>, int);
 

@@ -151,6 +151,7 @@ void add_multinomial(nb::module_& m) {
   m.attr("FRACTION_BITS") = fraction_bits;
   add_for<double>(m);
   add_for<float>(m);
+  add_for<std::int64_t>(m);  // as scikit-learn counts
   m.def(
       "group_equal",
       [](const In<std::uint8_t>& items, std::int64_t width) {

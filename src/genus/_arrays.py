@@ -24,7 +24,7 @@ class SparseRows(NamedTuple):
 
     indptr: Int64
     indices: Int32
-    data: AnyFloat
+    data: AnyFloat | Int64
     n_columns: int
 
     @property

@@ -349,7 +349,8 @@ def _to_rows(X: Any) -> SparseRows:
     matrix: Any = X if sparse.issparse(X) else sparse.csr_array(X)
     if matrix.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"X must have fewer than 2**31 columns, got {matrix.shape[1]}.")
-    data = matrix.data if matrix.data.dtype == np.float32 else matrix.data.astype(np.float64, copy=False)
+    native = matrix.data.dtype in (np.float32, np.float64, np.int64)
+    data = matrix.data if native else matrix.data.astype(np.float64)
     indices: Int32 = matrix.indices.astype(np.int32, copy=False)
     return SparseRows(matrix.indptr.astype(np.int64, copy=False), indices, data, matrix.shape[1])
 
