@@ -196,7 +196,13 @@ void add_multinomial(nb::module_& m) {
       "class_totals",
       [](const Words& indptr, const Classes& classes, const In<std::int64_t>& counts,
          std::int32_t n_classes) {
-        return bindings::give(class_totals(table<std::int64_t>(indptr, classes, counts), n_classes));
+        const auto statistics = table<std::int64_t>(indptr, classes, counts);
+        std::vector<double> totals;
+        {
+          const nb::gil_scoped_release released;
+          totals = class_totals(statistics, n_classes);
+        }
+        return bindings::give(std::move(totals));
       },
       "indptr"_a.noconvert(), "classes"_a.noconvert(), "counts"_a.noconvert(), "n_classes"_a);
   m.def(

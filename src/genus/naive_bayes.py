@@ -273,7 +273,7 @@ class MultinomialNB(GenerativeClassifier):
         own = at.astype(np.int32)[batch.codes]
 
         # What the document adds is a sum of integers: a class left without words has a total of exactly zero.
-        added = np.rint(rows.data * np.repeat(batch.scales, np.diff(rows.indptr))).astype(np.int64)
+        added = np.floor(rows.data * np.repeat(batch.scales, np.diff(rows.indptr)) + 0.5).astype(np.int64)
         totals = counts.totals[own] - np.diff(np.concatenate(([0], np.cumsum(added)))[rows.indptr]) / ONE
         weights = counts.weights[own] - batch.weights
         if (totals < 0).any() or (weights < 0).any():

@@ -2,7 +2,7 @@
 
 Counts are 64-bit fixed-point integers. Sums of integers do not depend on their order: two halves merged are
 the whole, and a document unlearned is one never seen, bit for bit, also with fractional weights. Whole counts
-are kept exactly; other values are rounded once, to a multiple of ``2**-FRACTION_BITS``, as a document comes in.
+are kept exactly; other values are rounded once, to a multiple of ``2**-FRACTION_BITS``, as they come in.
 """
 
 from __future__ import annotations
