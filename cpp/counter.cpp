@@ -32,43 +32,6 @@ std::vector<std::pair<std::int64_t, std::int64_t>> split(const TokenSource& sour
   return ranges;
 }
 
-class TextReader : public TokenSource::Reader {
- public:
-  TextReader(std::span<const Text> texts, const TokenizerOptions& options, Vocabulary stop_words)
-      : texts_(texts), tokenizer_(options), stop_words_(stop_words) {}
-
-  void operator()(std::int64_t d, std::vector<Token>& tokens) override {
-    tokenizer_(texts_[static_cast<std::size_t>(d)], tokens);
-    if (stop_words_.size() > 0)
-      std::erase_if(tokens,
-                    [&](const Token& t) { return stop_words_.find(&t, 1, t.hash) != Vocabulary::unknown; });
-  }
-
- private:
-  std::span<const Text> texts_;
-  Tokenizer tokenizer_;
-  Vocabulary stop_words_;
-};
-
-class SequenceReader : public TokenSource::Reader {
- public:
-  SequenceReader(std::span<const std::int64_t> indptr, std::span<const std::int32_t> numbers,
-                 std::span<const Token> words)
-      : indptr_(indptr), numbers_(numbers), words_(words) {}
-
-  void operator()(std::int64_t d, std::vector<Token>& tokens) override {
-    tokens.clear();
-    const auto row = static_cast<std::size_t>(d);
-    for (auto k = indptr_[row]; k < indptr_[row + 1]; ++k)
-      tokens.push_back(words_[static_cast<std::size_t>(numbers_[static_cast<std::size_t>(k)])]);
-  }
-
- private:
-  std::span<const std::int64_t> indptr_;
-  std::span<const std::int32_t> numbers_;
-  std::span<const Token> words_;
-};
-
 // Sorts the keys of one row. Short rows by insertion; longer ones by bytes, least significant first, skipping
 // those in which no two keys differ: about 6 ns per key, a third of std::sort here.
 template <class Key>
@@ -162,29 +125,6 @@ void hash_n_grams(Worker& w, NGramRange range, Found&& found) {
 }
 
 }  // namespace
-
-std::unique_ptr<TokenSource::Reader> TextSource::reader() const {
-  return std::make_unique<TextReader>(texts_, options_, stop_words_);
-}
-
-SequenceSource::SequenceSource(std::span<const std::int64_t> indptr, std::span<const std::int32_t> numbers,
-                               StringsView words)
-    : indptr_(indptr), numbers_(numbers) {
-  bytes_.assign(words.blob.begin(), words.blob.end());
-  bytes_.insert(bytes_.end(), token_padding, '\0');
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string_view word = words[i];
-    const char* data = bytes_.data() + words.offsets[i];
-    tokens_.push_back({data, hash_token(data, word.size()), static_cast<std::uint32_t>(word.size())});
-  }
-  for (const std::int32_t number : numbers)
-    if (number < 0 || static_cast<std::size_t>(number) >= tokens_.size())
-      throw std::invalid_argument("sequences: a word number is out of range");
-}
-
-std::unique_ptr<TokenSource::Reader> SequenceSource::reader() const {
-  return std::make_unique<SequenceReader>(indptr_, numbers_, tokens_);
-}
 
 CountedCorpus::CountedCorpus(const TokenSource& source, NGramRange range, int n_threads)
     : n_documents_(source.size()) {
@@ -313,8 +253,7 @@ OwnedStrings CountedCorpus::words(std::span<const std::uint8_t> keep, int n_thre
   constexpr std::int64_t grain = 1 << 14;
   const auto kept = kept_nodes(keep);
   const auto n = static_cast<std::int64_t>(kept.size());
-  OwnedStrings result;
-  result.offsets.resize(kept.size() + 1);
+  OwnedStrings result{{}, std::vector<std::int64_t>(kept.size() + 1, 0)};
   std::int64_t* const offsets = result.offsets.data();
   const auto for_each_kept = [&](auto&& use) {
     parallel_ranges(n, grain, n_threads, [&](std::int64_t begin, std::int64_t end) {

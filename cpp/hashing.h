@@ -35,8 +35,9 @@ inline Head head_of(const char* p, std::size_t length) {
 }
 
 // 64 x 64 -> 128 bit multiplication, folded: the fast strong mixer of the wyhash family.
+__extension__ using Wide = unsigned __int128;
 inline std::uint64_t fold_multiply(std::uint64_t a, std::uint64_t b) {
-  const auto product = static_cast<unsigned __int128>(a) * b;
+  const Wide product = static_cast<Wide>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 

@@ -35,9 +35,7 @@ def collections(draw, min_documents=1):
     n, n_words = draw(st.integers(min_documents, 9)), draw(st.integers(1, 6))
     X = np.array(draw(st.lists(st.lists(values, min_size=n_words, max_size=n_words), min_size=n, max_size=n)))
     y = draw(st.lists(st.sampled_from(["a", "bb", "ccc", "d", "e"]), min_size=n, max_size=n))
-    weights = draw(
-        st.none() | st.lists(st.sampled_from([0.0, 1.0, 0.1, 2.5]), min_size=n, max_size=n).filter(any)
-    )
+    weights = draw(st.none() | st.lists(st.sampled_from([0.0, 1.0, 0.1, 2.5]), min_size=n, max_size=n).filter(any))
     return X, y, weights
 
 
@@ -89,9 +87,7 @@ def test_equals_scikit_learn(n_classes, dtype):
     for alpha in (0.01, 1.0):
         ours = MultinomialNB(alpha).fit(X, y, weights)
         theirs = SklearnNB(alpha=alpha).fit(X, y, weights)
-        np.testing.assert_allclose(
-            ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-9, atol=1e-9
-        )
+        np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(ours.feature_log_prob_, theirs.feature_log_prob_, rtol=1e-12)
         np.testing.assert_allclose(ours.class_log_prior_, theirs.class_log_prior_, rtol=1e-12)
         np.testing.assert_array_equal(ours.feature_count_, theirs.feature_count_)
@@ -126,9 +122,7 @@ def test_columns_that_were_not_trained_are_ignored_inside():
     X, y = corpus()
     clf = MultinomialNB().fit(X, y)
     wide = sparse.hstack([X, np.ones((X.shape[0], 3))]).tocsr()
-    np.testing.assert_array_equal(
-        clf._joint_log_likelihood(_to_rows(wide)), clf._joint_log_likelihood(_to_rows(X))
-    )
+    np.testing.assert_array_equal(clf._joint_log_likelihood(_to_rows(wide)), clf._joint_log_likelihood(_to_rows(X)))
     narrow = _to_rows(X[:, :5].tocsr())
     padded = X.toarray()
     padded[:, 5:] = 0
@@ -145,9 +139,7 @@ def test_merged_halves_equal_the_whole_and_unlearned_equals_never_seen(collectio
     y = np.array(y)
     cut = data.draw(st.integers(1, len(y) - 1))
     w = None if weights is None else np.maximum(weights, 0.01)
-    first, second = (
-        (X[part], y[part], None if w is None else w[part]) for part in (slice(0, cut), slice(cut, None))
-    )
+    first, second = ((X[part], y[part], None if w is None else w[part]) for part in (slice(0, cut), slice(cut, None)))
     whole = MultinomialNB(**settings_).fit(X, y, w)
     halves = [MultinomialNB(**settings_).fit(*part) for part in (first, second)]
     streamed = MultinomialNB(**settings_).partial_fit(*first[:2], sample_weight=first[2])
@@ -181,9 +173,7 @@ def test_classes_may_be_announced():
     assert clf.predict_proba([[1, 1]]).tolist() == [[0, 1, 0]]
     clf.partial_fit([[0, 3]], ["c"]).unlearn([[0, 3]], ["c"])
     assert clf.classes_.tolist() == ["a", "b", "c"]
-    assert np.isfinite(
-        MultinomialNB(prior_scale=0).partial_fit([[1]], ["b"], ["a"]).predict_log_proba([[1]])
-    ).all()
+    assert np.isfinite(MultinomialNB(prior_scale=0).partial_fit([[1]], ["b"], ["a"]).predict_log_proba([[1]])).all()
 
 
 def test_a_class_goes_with_its_last_document():

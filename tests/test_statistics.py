@@ -20,9 +20,7 @@ FIELDS = list(ClassCounts.__dataclass_fields__)
 
 def rows_of(X, dtype=np.float64):
     matrix = sparse.csr_array(np.asarray(X, dtype=dtype))
-    return SparseRows(
-        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, matrix.shape[1]
-    )
+    return SparseRows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, matrix.shape[1])
 
 
 def batch_of(X, y, weights=None, declared=None, dtype=np.float64):
@@ -259,9 +257,7 @@ def test_duplicates_within_a_document_are_found():
     indptr = np.array([0, 2, 2, 4])
     assert not _core.has_duplicates(indptr, np.array([0, 1, 1, 0], np.int32), 2)
     assert _core.has_duplicates(indptr, np.array([0, 1, 1, 1], np.int32), 2)
-    assert not _core.has_duplicates(
-        indptr, np.array([9, 9, -1, -1], np.int32), 2
-    )  # outside: somebody else's error
+    assert not _core.has_duplicates(indptr, np.array([9, 9, -1, -1], np.int32), 2)  # outside: somebody else's error
 
 
 DAMAGE = {

@@ -7,6 +7,9 @@
 #include <tuple>
 
 #include "arrays.h"
+#include "class_counts.h"
+#include "fixed_point.h"
+#include "scores.h"
 
 namespace genus::bindings {
 

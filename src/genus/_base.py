@@ -159,9 +159,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
         for name in mine.keys() - {"n_jobs"}:
             if not np.array_equal(mine[name], theirs[name]):
-                raise ValueError(
-                    f"cannot merge models with different {name}: {mine[name]!r} and {theirs[name]!r}."
-                )
+                raise ValueError(f"cannot merge models with different {name}: {mine[name]!r} and {theirs[name]!r}.")
         threads = n_threads(self.n_jobs)
         merged = self._ledger.checked(threads).merge(other._ledger.checked(threads), threads)
         self._keep(Ledger(merged))
@@ -245,9 +243,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     def _check_counted_alike(self) -> None:
         for name, value in self._counted_with.items():
             if getattr(self, name) != value:
-                raise ValueError(
-                    f"{name} was {value!r} when the documents were learned; fit again to change it."
-                )
+                raise ValueError(f"{name} was {value!r} when the documents were learned; fit again to change it.")
 
     # Predicting
 
@@ -259,7 +255,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable label of each document, as an array of shape (n_documents,)."""
-        labels: NDArray[Any] = self.classes_[self._best_classes(self._check_rows(X))]
+        return self._predict_rows(self._check_rows(X))
+
+    def _predict_rows(self, rows: SparseRows) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[self._best_classes(rows)]
         return labels
 
     def predict_top(self, X: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
@@ -359,9 +358,7 @@ def _add_duplicates(rows: SparseRows) -> SparseRows:
     """Rows in which no word occurs twice, so that each cell is rounded once and can be left out whole."""
     if not _core.has_duplicates(rows.indptr, rows.indices, rows.n_columns):
         return rows
-    matrix = sparse.csr_array(
-        (rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns), copy=True
-    )
+    matrix = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns), copy=True)
     matrix.sum_duplicates()
     return _to_rows(matrix)
 
@@ -394,9 +391,7 @@ def _check_weights(sample_weight: Any, n: int) -> Float64 | None:
     if weights.ndim == 0:
         weights = np.full(n, weights)
     if weights.shape != (n,):
-        raise ValueError(
-            f"sample_weight must have shape ({n},), one weight for each document, got {weights.shape}."
-        )
+        raise ValueError(f"sample_weight must have shape ({n},), one weight for each document, got {weights.shape}.")
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ValueError("sample_weight must be finite and not negative.")
     return weights

@@ -112,10 +112,8 @@ def as_texts(source: Any) -> Any:
         raise ValueError(f"Expected one-dimensional texts, got {describe(source)} of shape {source.shape}.")
     if isinstance(source, np.ndarray):
         return source.tolist()
-    if hasattr(source, "dtype") and getattr(source.dtype, "kind", None) == "O" and hasattr(source, "tolist"):
-        # A pandas column of Python strings, or of missing values among them. Its Arrow form would be a copy.
-        if not hasattr(source.dtype, "storage"):
-            return source.tolist()
+    if str(getattr(source, "dtype", "")) == "object":
+        return source.tolist()  # a pandas column of Python strings, whose Arrow form would be a copy
     if hasattr(source, "__arrow_c_stream__"):
         return source
     if hasattr(source, "__arrow_c_array__"):  # one array rather than a chunked one

@@ -228,9 +228,7 @@ class MultinomialNB(GenerativeClassifier):
         )  # fmt: skip
         return best
 
-    def leave_one_out_log_proba(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Float64:
+    def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
         """log p(c | d) for training documents, each by the model trained without it.
 
         Exact, in one pass: only the document's own class changes. Words keep their columns.
@@ -258,9 +256,7 @@ class MultinomialNB(GenerativeClassifier):
         """
         return self._leave_one_out(_add_duplicates(self._check_rows(X)), y, sample_weight)
 
-    def _leave_one_out(
-        self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Float64:
+    def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
         self._check_parameters()
         self._check_counted_alike()
         batch = self._batch(rows, y, sample_weight)

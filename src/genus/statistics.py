@@ -48,9 +48,7 @@ def encode_labels(y: NDArray[Any]) -> tuple[Labels, Int32]:
         raise ValueError(f"y must hold labels of one kind (text or numbers), got {kinds}.") from None
     labels = np.array(distinct, dtype=y.dtype if y.dtype.kind in "biuf" else None)
     if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
-        raise ValueError(
-            "Unknown label type: continuous. A classifier needs discrete classes, but y holds fractions."
-        )
+        raise ValueError("Unknown label type: continuous. A classifier needs discrete classes, but y holds fractions.")
     if labels.dtype.kind not in _KINDS or labels.tolist() != distinct:
         raise ValueError(f"y must hold labels that are text or numbers, got {distinct[0]!r}.")
     rank = {label: i for i, label in enumerate(distinct)}
@@ -166,13 +164,9 @@ class ClassCounts:
         labels = unite_labels(batch.labels, batch.declared)
         codes = positions(batch.labels, labels)[batch.codes]
         indptr, indices, data, n_columns = batch.rows
-        table = _core.count_by_class(
-            indptr, indices, data, batch.scales, codes, n_columns, len(labels), n_threads
-        )
+        table = _core.count_by_class(indptr, indices, data, batch.scales, codes, n_columns, len(labels), n_threads)
         if float(batch.weights.sum(dtype=np.float64)) >= 2.0**62:
-            raise OverflowError(
-                "the sum of sample weights exceeds what 64-bit fixed point holds; scale them down"
-            )
+            raise OverflowError("the sum of sample weights exceeds what 64-bit fixed point holds; scale them down")
         weights = np.zeros(len(labels), dtype=np.int64)
         np.add.at(weights, codes, batch.weights)
         documents = np.bincount(codes, minlength=len(labels)).astype(np.int64)
@@ -209,9 +203,7 @@ class ClassCounts:
             weights[ids] += counts.weights
             declared[ids] |= counts.declared
         if (weights < 0).any():  # two numbers of 63 bits that wrapped around
-            raise OverflowError(
-                "the sum of sample weights exceeds what 64-bit fixed point holds; scale them down"
-            )
+            raise OverflowError("the sum of sample weights exceeds what 64-bit fixed point holds; scale them down")
         table = self._combine(mine, other, theirs, False, n_threads)
         return ClassCounts(labels, documents, weights, declared, *table)
 
@@ -223,9 +215,7 @@ class ClassCounts:
         unite_labels(self.labels, other.labels)
         unknown = other.labels[~np.isin(other.labels, self.labels)]
         if len(unknown):
-            raise ValueError(
-                f"cannot unlearn documents of class {unknown.tolist()[0]!r}, which was never learned."
-            )
+            raise ValueError(f"cannot unlearn documents of class {unknown.tolist()[0]!r}, which was never learned.")
         ids = positions(other.labels, self.labels)
         documents, weights = self.documents.copy(), self.weights.copy()
         documents[ids] -= other.documents
@@ -240,9 +230,7 @@ class ClassCounts:
             raise ValueError(_NEVER_LEARNED)
         keep = ~gone | self.declared
         if not documents.any():
-            raise ValueError(
-                "cannot unlearn every document: nothing would be left. Make a new model instead."
-            )
+            raise ValueError("cannot unlearn every document: nothing would be left. Make a new model instead.")
         new_ids = np.cumsum(keep, dtype=np.int32) - np.int32(1)
         return ClassCounts(
             _tight(self.labels[keep]),
@@ -305,9 +293,7 @@ class ClassCounts:
             raise ValueError("indptr, classes and counts do not belong together.")
 
 
-_NEVER_LEARNED = (
-    "cannot unlearn documents that were never learned: counts would fall below zero or be left over."
-)
+_NEVER_LEARNED = "cannot unlearn documents that were never learned: counts would fall below zero or be left over."
 
 
 def _identity(n: int) -> Int32:

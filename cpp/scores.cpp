@@ -1,0 +1,64 @@
+#include "scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "parallel.h"
+
+namespace genus {
+namespace {
+
+// log of the sum of exp(row), as the sum of two parts: taken off one after the other, they keep more digits.
+struct LogSum {
+  double largest, log_rest;
+};
+
+LogSum log_sum_exp(std::span<const double> row) {
+  const auto largest = *std::max_element(row.begin(), row.end());
+  if (!std::isfinite(largest)) return {largest, 0};
+  double sum = 0;
+  for (const auto value : row) sum += std::exp(value - largest);
+  return {largest, std::log(sum)};
+}
+
+}  // namespace
+
+std::int64_t rows_per_task(std::int64_t n_columns) {
+  return std::clamp<std::int64_t>((std::int64_t{1} << 14) / std::max<std::int64_t>(n_columns, 1), 1, 64);
+}
+
+void normalize_log_rows(std::span<double> scores, std::int64_t n_columns, int n_threads) {
+  const auto n = n_columns > 0 ? std::ssize(scores) / n_columns : 0;
+  parallel_ranges(n, rows_per_task(n_columns), n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto d = begin; d < end; ++d) {
+      const auto row = scores.subspan(d * n_columns, n_columns);
+      const auto [largest, log_rest] = log_sum_exp(row);
+      if (std::isinf(largest)) continue;
+      for (auto& value : row) value = (value - largest) - log_rest;
+    }
+  });
+}
+
+Top top_of_rows(std::span<const double> scores, std::int64_t n_columns, std::int64_t k, int n_threads) {
+  const auto n = std::ssize(scores) / n_columns;
+  Top top{std::vector<std::int32_t>(n * k), std::vector<double>(n * k)};
+  parallel_ranges(n, rows_per_task(n_columns), n_threads, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::int32_t> order(static_cast<std::size_t>(n_columns));
+    for (auto d = begin; d < end; ++d) {
+      const auto row = scores.subspan(d * n_columns, n_columns);
+      std::iota(order.begin(), order.end(), 0);
+      std::partial_sort(order.begin(), order.begin() + k, order.end(), [row](std::int32_t a, std::int32_t b) {
+        return row[a] > row[b] || (row[a] == row[b] && a < b);
+      });
+      const auto [largest, log_rest] = log_sum_exp(row);
+      for (std::int64_t i = 0; i < k; ++i) {
+        top.columns[d * k + i] = order[i];
+        top.probabilities[d * k + i] = std::exp((row[order[i]] - largest) - log_rest);
+      }
+    }
+  });
+  return top;
+}
+
+}  // namespace genus

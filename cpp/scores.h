@@ -1,0 +1,23 @@
+// Rows of log scores, one per document and one number per class: what every model ends in.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace genus {
+
+// Subtracts from each row of `scores` the logarithm of the sum of its exponentials. Rows of -inf stay.
+void normalize_log_rows(std::span<double> scores, std::int64_t n_columns, int n_threads);
+
+// The k largest of each row, largest first, equal ones by column: their columns and exp(value - logsumexp).
+struct Top {
+  std::vector<std::int32_t> columns;
+  std::vector<double> probabilities;
+};
+Top top_of_rows(std::span<const double> scores, std::int64_t n_columns, std::int64_t k, int n_threads);
+
+// How many rows of this length make a task worth handing to a thread.
+std::int64_t rows_per_task(std::int64_t n_columns);
+
+}  // namespace genus
