@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import pytest
 
-from genus.datasets import Dataset, data_folders, load_dataset
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when scipy is first imported; scikit-learn's checks want it
+
+from genus.datasets import Dataset, data_folders, load_dataset  # noqa: E402
 
 
 @pytest.fixture

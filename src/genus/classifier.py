@@ -204,6 +204,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ helpers
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
     def _rows(self, texts: Any) -> SparseRows:
         if not hasattr(self, "model_"):
             check_is_fitted(self)
