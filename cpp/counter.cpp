@@ -308,7 +308,7 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
           keys.push_back(static_cast<std::uint32_t>(hashed_column(hashes[i], n_hash)));
           return;
         }
-        if (vocabulary.size() > 0) {
+        if (vocabulary.has_slots()) {
           if (i + 3 * ahead < hashes.size()) vocabulary.prefetch_slot(hashes[i + 3 * ahead]);
           if (i + 2 * ahead < hashes.size()) vocabulary.prefetch_offsets(hashes[i + 2 * ahead]);
           if (i + ahead < hashes.size()) vocabulary.prefetch_text(hashes[i + ahead]);

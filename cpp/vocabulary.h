@@ -47,6 +47,7 @@ class Vocabulary {
   static constexpr std::int32_t unknown = -1;
 
   std::size_t size() const { return words_.size(); }
+  bool has_slots() const { return !slots_.empty(); }
 
   // The number of the n-gram made of these tokens, whose joint hash is `hash`.
   std::int32_t find(const Token* tokens, std::size_t n, std::uint64_t hash) const {
@@ -62,8 +63,7 @@ class Vocabulary {
   }
 
   // A look-up waits for three cache lines, each found through the one before: slot, offsets, text. These ask
-  // for one of them ahead of time; call them in this order, some look-ups apart. All need a non-empty
-  // vocabulary.
+  // for one of them ahead of time; call them in this order, some look-ups apart. All need slots.
   void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
   void prefetch_offsets(std::uint64_t hash) const {
     if (const auto number = candidate(hash); number < size()) __builtin_prefetch(&words_.offsets[number]);
