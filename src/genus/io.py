@@ -92,16 +92,18 @@ def read_table(
     rows = list(source.kept(source.rows(), skip_missing))
     if not rows:
         source.fail("has no whole rows" if skip_missing else "has no rows")
-    return Table(
-        source.name,
-        [row.text or "" for row in rows],
-        _present([row.label for row in rows]),
-        [row.number for row in rows],
-        _present([row.id for row in rows]),
-    )
+    return source.table(rows)
 
 
 def iter_table(
+    path: str | os.PathLike[str], *, chunk_size: int = 10_000, **options: Any
+) -> Iterator[tuple[list[str], list[str] | None]]:
+    """Yield (texts, labels) of ``chunk_size`` rows at a time, in constant memory; else as `read_table`."""
+    for table in iter_chunks(path, chunk_size=chunk_size, **options):
+        yield table.texts, table.labels
+
+
+def iter_chunks(
     path: str | os.PathLike[str],
     *,
     chunk_size: int = 10_000,
@@ -112,14 +114,14 @@ def iter_table(
     sep: str | None = None,
     skip_missing: bool = False,
     need_labels: bool = True,
-) -> Iterator[tuple[list[str], list[str] | None]]:
-    """Yield (texts, labels) of ``chunk_size`` rows at a time, in constant memory; else as `read_table`."""
+) -> Iterator[Table]:
+    """Yield tables of ``chunk_size`` rows, with their ids and row numbers; else as `read_table`."""
     source = _Source(path, text, label, format, encoding, sep, need_labels)
     rows = source.rows()
     while chunk := list(itertools.islice(rows, chunk_size)):
         kept = list(source.kept(chunk, skip_missing))
         if kept:
-            yield [row.text or "" for row in kept], _present([row.label for row in kept])
+            yield source.table(kept)
 
 
 def read_objects(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -181,6 +183,15 @@ class _Source(TextSource):
         if found is None:
             self.fail(f"its name does not tell its format: choose one with --format ({', '.join(_NAMES)})")
         return found
+
+    def table(self, rows: Sequence[Row]) -> Table:
+        return Table(
+            self.name,
+            [row.text or "" for row in rows],
+            _present([row.label for row in rows]),
+            [row.number for row in rows],
+            _present([row.id for row in rows]),
+        )
 
     def kept(self, rows: Iterable[Row], skip_missing: bool) -> Iterator[Row]:
         """The rows that are whole; the others are skipped, or refused together once all are seen."""
