@@ -1,0 +1,13 @@
+"""How well a classifier does: metrics added up in constant memory, and a page that shows them.
+
+>>> from genus import TextClassifier
+>>> clf = TextClassifier().fit(["a good film", "good fun", "a dull film", "dull"], ["+", "+", "-", "-"])
+>>> result = evaluate(clf, ["good", "dull film", "good but dull dull"], ["+", "-", "+"])
+>>> round(result.accuracy, 3), [(m.truth, m.predicted) for m in result.mistakes]
+(0.667, [('+', '-')])
+"""
+
+from genus.report.metrics import Bin, ClassScore, Evaluation, Mistake, evaluate
+from genus.report.page import make_page
+
+__all__ = ["Bin", "ClassScore", "Evaluation", "Mistake", "evaluate", "make_page"]
