@@ -8,6 +8,6 @@
 """
 
 from genus.report.metrics import Bin, ClassScore, Evaluation, Mistake, evaluate
-from genus.report.page import make_page
+from genus.report.page import explanation_page, make_page
 
-__all__ = ["Bin", "ClassScore", "Evaluation", "Mistake", "evaluate", "make_page"]
+__all__ = ["Bin", "ClassScore", "Evaluation", "Mistake", "evaluate", "explanation_page", "make_page"]

@@ -10,6 +10,7 @@ import html
 from importlib.resources import files
 from typing import Any
 
+from genus.explain import Explanation
 from genus.report.metrics import Evaluation, Mistake
 
 _MATRIX = 20  # classes in the confusion matrix; of more, those with most mistakes
@@ -20,24 +21,32 @@ _SHOWN = 500  # characters of a text
 
 def make_page(result: Evaluation, clf: Any, *, model: str, data: str) -> str:
     """The page, as text. `model` and `data` name what was evaluated; `clf` says why mistakes were made."""
-    import genus
-
-    style = files("genus.report").joinpath("page.css").read_text("utf-8")
     sections = [
+        f"<header><h1>{_e(model)}</h1><p>evaluated on {_e(data)}</p></header>",
         _summary(result),
         _matrix(result),
         _reliability(result),
         _classes(result),
         _mistakes(result, clf),
     ]
+    return _frame(f"{model} on {data}", "\n".join(sections))
+
+
+def explanation_page(why: Explanation) -> str:
+    """One explanation as a page."""
+    return _frame(f"{why.label}, and why", f"<section>{why._repr_html_()}</section>")
+
+
+def _frame(title: str, body: str) -> str:
+    import genus
+
+    style = files("genus.report").joinpath("page.css").read_text("utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_e(model)} on {_e(data)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
-        f"<header><h1>{_e(model)}</h1><p>evaluated on {_e(data)}</p></header>\n"
-        + "\n".join(sections)
-        + f"\n<footer>genus {_e(genus.__version__)}</footer>\n</main>\n</body>\n</html>\n"
+        f"<title>{_e(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n{body}\n"
+        f"<footer>genus {_e(genus.__version__)}</footer>\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -128,7 +137,7 @@ def _reliability(result: Evaluation) -> str:
         'aria-label="Reliability curve: accuracy over confidence">'
         f'{grid}<path class="ideal" d="M{x(0)} {y(0)}L{x(1)} {y(1)}"/><path class="curve" d="{line}"/>'
         f'<g class="dots">{dots}</g><g class="bars">{bars}</g>'
-        f'<text x="{x(0.5)}" y="{base + 16}" text-anchor="middle">confidence, and how many answers</text></svg>'
+        f'<text x="{x(0.5)}" y="{base + 16}" text-anchor="middle">confidence, and its answers</text></svg>'
     )
     return (
         '<section><h2>Reliability</h2><p class="note">Of answers given with some confidence, the share '

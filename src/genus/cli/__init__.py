@@ -1,0 +1,115 @@
+"""The command line: arguments in, library calls, tables or JSON out.
+
+Exit codes: 0 done; 1 it could not be done; 2 the input or the command is wrong; 130 stopped by Ctrl-C.
+Whatever goes wrong is one line on standard error. `--debug`, or GENUS_DEBUG=1, shows the traceback instead.
+
+Only click is imported here and at the top of the command modules: `genus --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from genus import __version__
+from genus.errors import GenusError
+
+# In the order of the help page.
+_COMMANDS = {
+    "train": "learn", "predict": "ask", "evaluate": "evaluate", "explain": "ask", "inspect": "inspect",
+    "learn": "learn", "forget": "learn", "data": "data", "demo": "demo",
+}  # fmt: skip
+
+
+class _Commands(click.Group):
+    """The commands, each imported from its module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        found: click.Command = getattr(import_module(f"genus.cli.{_COMMANDS[cmd_name]}"), cmd_name)
+        return found
+
+    def invoke(self, ctx: click.Context) -> Any:
+        # Here, and not in main: click answers these two in its own way.
+        try:
+            super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader, such as `head`, has had enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        except KeyboardInterrupt:
+            if _debugging():
+                raise
+            raise click.exceptions.Exit(_fail("stopped", 130)) from None
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Each command has its own help, with examples: genus train --help",
+)
+@click.version_option(__version__, prog_name="genus", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show where an error comes from.")
+def cli() -> None:
+    """Sort text into classes with generative models, and see why.
+
+    \b
+    genus demo                                              see it work, no data needed
+    genus train mail.csv --out mail.genus                   learn from texts with labels
+    genus predict mail.genus --message "win a prize now"    sort new texts
+    """
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code."""
+    given = list(sys.argv[1:] if args is None else args)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # no output fails for a character that a terminal does not have
+            stream.reconfigure(errors="backslashreplace")
+    if "--debug" in given:
+        os.environ["GENUS_DEBUG"] = "1"
+    try:
+        code = cli.main(given or ["--help"], prog_name="genus", standalone_mode=False)
+    except Exception as error:
+        if _debugging():
+            raise
+        return _answer(error)
+    return code if isinstance(code, int) else 0
+
+
+def _answer(error: Exception) -> int:
+    match error:
+        case click.UsageError():
+            where = error.ctx.command_path if error.ctx else "genus"
+            return _fail(f"{error.format_message().rstrip('.')}; see {where} --help", error.exit_code)
+        case click.ClickException():
+            return _fail(error.format_message(), error.exit_code)
+        case GenusError() | ValueError():  # the library refuses what it was given
+            return _fail(str(error), 2)
+        case OSError():
+            name = f"{error.filename}: " if error.filename else ""
+            return _fail(f"{name}{(error.strerror or str(error)).lower()}", 1)
+        case MemoryError():
+            return _fail("out of memory: try fewer rows, a higher --min-df, or --hash", 1)
+    return _fail(f"unexpected {type(error).__name__}: {error} (genus --debug ... shows where)", 1)
+
+
+def _fail(message: str, code: int) -> int:
+    from genus.cli._show import clean
+
+    if sys.stderr.isatty() and code == 130:
+        click.echo(err=True)  # after the terminal's own ^C
+    click.echo(f"genus: {clean(message).rstrip('.')}", err=True)
+    return code
+
+
+def _debugging() -> bool:
+    return os.environ.get("GENUS_DEBUG", "") not in ("", "0")

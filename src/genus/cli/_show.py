@@ -1,0 +1,134 @@
+"""What commands print: tables for people, JSON for programs, and files written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+
+def clean(text: Any) -> str:
+    """On one line, without characters that could steer a terminal: texts and labels may be hostile."""
+    line = " ".join(str(text).split())
+    return (
+        line
+        if line.isprintable()
+        else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
+    )
+
+
+def shorten(text: Any, width: int) -> str:
+    line = clean(text)
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def cell(text: Any, style: str = "") -> Text:
+    """A table cell from data: never read as rich's markup."""
+    from rich.text import Text
+
+    return Text(clean(text), style=style)
+
+
+def console(*, stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    class Quiet(Console):
+        def on_broken_pipe(self) -> NoReturn:
+            raise BrokenPipeError  # rich would exit with an error
+
+    return Quiet(stderr=stderr, highlight=False)
+
+
+def table(*columns: str, title: str | None = None) -> Table:
+    """A plain table; columns whose names begin with ">" are numbers."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+    for name in columns:
+        number = name.startswith(">")
+        made.add_column(
+            name.removeprefix(">"), justify="right" if number else "left", no_wrap=number, header_style="dim"
+        )
+    return made
+
+
+def print_json(value: Any) -> None:
+    click.echo(to_json(value, indent=2))
+
+
+def to_json(value: Any, indent: int | None = None) -> str:
+    # A lone surrogate is printed as \udc80 by main's error handler, which is JSON as well.
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    return json.dumps(value, ensure_ascii=plain, indent=indent, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def count(n: int, noun: str) -> str:
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{n:,} {noun if n == 1 else plural}"
+
+
+def size(n_bytes: int) -> str:
+    value = float(n_bytes)
+    for unit in ("bytes", "KB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "bytes" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+@contextmanager
+def working(what: str, *, shown: bool = True) -> Iterator[Callable[[int], None]]:
+    """A line on standard error while work goes on, if a person is there to see it; call with rows done."""
+    if not (shown and sys.stderr.isatty()):
+        yield lambda n: None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+        task = progress.add_task(clean(what), total=None)
+        yield lambda n: progress.update(task, description=f"{clean(what)}: {count(n, 'row')}")
+
+
+def check_target(path: str, option: str) -> None:
+    """Refuse a file that cannot be written before the work begins, not after it."""
+    target = Path(path)
+    if target.is_dir():
+        raise click.BadParameter(f"{path} is a folder: give the name of a file", param_hint=option)
+    if not target.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {target.parent}", param_hint=option)
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a file whole or not at all."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8", errors="replace")
+        os.replace(temporary, target)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise click.ClickException(
+                f"{path}: not written: {(error.strerror or str(error)).lower()}"
+            ) from error
+        raise

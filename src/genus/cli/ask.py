@@ -1,0 +1,197 @@
+"""predict, explain: questions to a model."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from genus.cli._data import Reading, chunks, data_options, find_class, open_model
+from genus.cli._show import (
+    cell,
+    check_target,
+    clean,
+    console,
+    json_option,
+    print_json,
+    to_json,
+    working,
+    write_text,
+)
+
+if TYPE_CHECKING:
+    from genus.classifier import TextClassifier
+    from genus.explain import Explanation
+    from genus.io import Table
+
+_AT_ONCE = 4_000_000  # probabilities held in memory, at most
+
+
+@click.command()
+@click.argument("model")
+@click.argument("data", required=False)
+@click.option(
+    "-m", "--message", "messages", multiple=True, metavar="TEXT", help="Sort this text; may be repeated."
+)
+@click.option(
+    "--top", type=click.IntRange(1), default=1, metavar="K", help="Show the K most probable classes."
+)
+@click.option("--proba", is_flag=True, help="Show the probability of every class.")
+@data_options
+@json_option
+def predict(
+    model: str,
+    data: str | None,
+    messages: tuple[str, ...],
+    top: int,
+    proba: bool,
+    how: Reading,
+    as_json: bool,
+) -> None:
+    """Sort texts into the classes of a model.
+
+    DATA is a file, a folder, - for standard input, or dataset:NAME; labels are not needed and not looked at.
+    Answers come in the order of the rows, in constant memory. With --json they are JSON lines, each with the
+    row (and the id, where the data have one), the label and its probability.
+
+    \b
+    genus predict mail.genus --message "win a prize now"
+    genus predict mail.genus new.csv --top 3
+    genus predict mail.genus - --format text --json < lines.txt > answers.jsonl
+    """
+    if (data is None) == (not messages):
+        raise click.UsageError("Give either DATA (- for standard input) or --message")
+    clf = open_model(model)
+    if proba:
+        top = len(clf.classes_)
+    if data is None:
+        tables = iter([_messages(messages)])
+    else:
+        tables = chunks(data, how, size=max(1, min(10_000, _AT_ONCE // top)), need_labels=False)
+    lines = _JsonLines(proba, top) if as_json else _Lines(clf, top)
+    done = 0
+    with working(f"sorting {data}", shown=not sys.stdout.isatty()) as progress:
+        for given in tables:
+            labels, probabilities = clf.predict_top(given.texts, top)
+            rows = lines.of(given, labels.tolist(), probabilities.tolist())
+            sys.stdout.write("".join(f"{line}\n" for line in rows))
+            progress(done := done + len(given))
+
+
+def _messages(messages: tuple[str, ...]) -> Table:
+    from genus.io import Table
+
+    return Table("messages", list(messages), None, list(range(1, len(messages) + 1)))
+
+
+class _JsonLines:
+    """An object per row."""
+
+    def __init__(self, proba: bool, top: int) -> None:
+        self.proba, self.top = proba, top
+
+    def of(self, given: Table, labels: list[list[Any]], probabilities: list[list[float]]) -> Iterator[str]:
+        for i, (names, shares) in enumerate(zip(labels, probabilities, strict=True)):
+            answer: dict[str, Any] = {"row": given.rows[i]}
+            if given.ids is not None:
+                answer["id"] = given.ids[i]
+            answer |= {"label": names[0], "probability": shares[0]}
+            if self.proba:
+                answer["probabilities"] = {str(name): p for name, p in zip(names, shares, strict=True)}
+            elif self.top > 1:
+                answer["top"] = [{"label": n, "probability": p} for n, p in zip(names, shares, strict=True)]
+            yield to_json(answer)
+
+
+class _Lines:
+    """A line per row, in columns. A terminal gets it cut to its width; a file or pipe gets whole texts."""
+
+    def __init__(self, clf: TextClassifier, top: int) -> None:
+        self.terminal = sys.stdout.isatty()
+        self.width = shutil.get_terminal_size().columns
+        self.label_width = min(24, max(5, *(len(clean(label)) for label in clf.classes_.tolist())))
+        self.colour = self.terminal and "NO_COLOR" not in os.environ
+        self.top = top
+        self.first = True
+
+    def of(self, given: Table, labels: list[list[Any]], probabilities: list[list[float]]) -> Iterator[str]:
+        keys = given.ids if given.ids is not None else [f"{row:,}" for row in given.rows]
+        if self.first:
+            pair = f"{'label':<{self.label_width}}  prob "
+            head = f"{'row' if given.ids is None else 'id':>7}  {'  '.join([pair] * min(self.top, 3))}"
+            yield self._dim(f"{head}  text" if self.top <= 3 else head)
+            self.first = False
+        for key, text, names, shares in zip(keys, given.texts, labels, probabilities, strict=True):
+            yield self._line(clean(key), clean(text), names, shares)
+
+    def _line(self, key: str, text: str, names: list[Any], shares: list[float]) -> str:
+        from rich.cells import cell_len, set_cell_size
+
+        pairs = [
+            f"{set_cell_size(clean(name), self.label_width)}  {share:.3f}"
+            for name, share in zip(names, shares, strict=True)
+        ]
+        if self.top > 3:  # too wide for one line
+            return "\n".join([f"{key:>7}  {text}", *(f"{'':>9}{pair}" for pair in pairs)])
+        head = f"{key:>7}  {'  '.join(pairs)}"
+        if self.terminal:
+            text = set_cell_size(text, max(0, min(self.width - cell_len(head) - 2, cell_len(text))))
+        return f"{self._dim(f'{key:>7}')}  {self._bold(pairs[0])}{head[9 + len(pairs[0]) :]}  {text}"
+
+    def _dim(self, text: str) -> str:
+        return click.style(text, dim=True) if self.colour else text
+
+    def _bold(self, text: str) -> str:
+        return click.style(text, bold=True) if self.colour else text
+
+
+@click.command()
+@click.argument("model")
+@click.argument("text")
+@click.option("--label", metavar="LABEL", help="Why this class; by default the most probable.")
+@click.option("--against", metavar="LABEL", help="Why not this class; by default the next most probable.")
+@click.option("--html", "page", metavar="FILE", help="Write a page with the words marked in the text.")
+@json_option
+def explain(
+    model: str, text: str, label: str | None, against: str | None, page: str | None, as_json: bool
+) -> None:
+    """Say why a text is given its class, and not the next.
+
+    Each word adds to the log odds of the two classes, or takes away from them; the sum is exact.
+    TEXT may be - for standard input.
+
+    \b
+    genus explain mail.genus "win a prize now"
+    genus explain topics.genus "a late goal won it" --label sport --against politics
+    """
+    if page is not None:
+        check_target(page, "--html")
+    clf = open_model(model)
+    if text == "-":
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    why = clf.explain(
+        text,
+        label=None if label is None else find_class(clf, label),
+        against=None if against is None else find_class(clf, against),
+    )
+    if page is not None:
+        from genus.report import explanation_page
+
+        write_text(page, explanation_page(why))
+    if as_json:
+        print_json(why.to_dict())
+        return
+    console().print(_presentable(why))
+    if page is not None:
+        console().print(cell(f"wrote {page}"))
+
+
+def _presentable(why: Explanation) -> Explanation:
+    """Without characters that could steer a terminal."""
+    words = tuple(word._replace(word=clean(word.word)) for word in why.words)
+    return replace(why, label=clean(why.label), against=clean(why.against), words=words)

@@ -1,0 +1,125 @@
+"""evaluate: how well a model does on texts whose labels are known."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import click
+
+from genus.cli._data import Reading, chunks, data_options, open_model
+from genus.cli._show import (
+    cell,
+    check_target,
+    clean,
+    console,
+    count,
+    json_option,
+    print_json,
+    shorten,
+    table,
+    working,
+    write_text,
+)
+
+if TYPE_CHECKING:
+    from genus.report import Evaluation
+
+_AT_ONCE = 4_000_000  # probabilities held in memory, at most
+_CLASSES, _CONFUSIONS = 20, 8  # shown in a terminal
+
+
+@click.command()
+@click.argument("model")
+@click.argument("data")
+@click.option("--report", metavar="FILE", help="Write a page with tables, curves and the worst mistakes.")
+@data_options
+@json_option
+def evaluate(model: str, data: str, report: str | None, how: Reading, as_json: bool) -> None:
+    """Measure a model on texts whose labels are known.
+
+    Shows accuracy, F1 (micro F1 is the accuracy, since each text has one label), log loss, the expected
+    calibration error, precision and recall of each class, and what is confused with what.
+    DATA is as for `genus train`; it should not have been learned from.
+
+    \b
+    genus evaluate mail.genus held-out.csv
+    genus evaluate mail.genus held-out.csv --report mail.html
+    """
+    from genus.report import Evaluation, make_page
+
+    if report is not None:
+        check_target(report, "--report")
+    clf = open_model(model)
+    result = Evaluation(clf.classes_.tolist())
+    at_once = max(1, min(10_000, _AT_ONCE // len(clf.classes_)))
+    with working(f"evaluating {data}") as progress:
+        for given in chunks(data, how, size=at_once):
+            for begin in range(0, len(given), at_once):
+                part = slice(begin, begin + at_once)
+                texts, labels = given.texts[part], (given.labels or [])[part]
+                result.add(texts, labels, clf.predict_log_proba(texts), given.rows[part])
+            progress(result.n)
+    if report is not None:
+        name = "standard input" if data == "-" else data
+        write_text(report, make_page(result, clf, model=model, data=name))
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        _print(result)
+        if report is not None:
+            console().print(cell(f"wrote {report}"))
+
+
+def _print(result: Evaluation) -> None:
+    out = console()
+    loss = f"{result.log_loss:.4f}" if math.isfinite(result.log_loss) else "infinite"
+    summary = table("", ">")
+    summary.show_header = False
+    for name, value in (
+        ("documents", f"{result.n:,}"),
+        ("accuracy, micro F1", f"{result.accuracy:.4f}"),
+        ("macro F1", f"{result.macro_f1:.4f}"),
+        ("log loss", loss),
+        ("calibration error", f"{result.calibration_error:.4f}"),
+    ):
+        summary.add_row(cell(name, "dim"), cell(value, "bold"))
+    out.print(summary)
+    if result.n_unknown:
+        unknown = f"{count(result.n_unknown, 'document')} with labels that the model does not know"
+        out.print(cell(f"{unknown}: mistakes, and not in the log loss", "yellow"))
+
+    scores = result.per_class()
+    rows = table("class", ">precision", ">recall", ">F1", ">support")
+    for s in scores[:_CLASSES]:
+        rows.add_row(
+            cell(shorten(s.label, 40)),
+            f"{s.precision:.3f}",
+            f"{s.recall:.3f}",
+            f"{s.f1:.3f}",
+            f"{s.support:,}",
+        )
+    out.print(rows)
+    if len(scores) > _CLASSES:
+        out.print(
+            cell(
+                f"the {_CLASSES} classes with most mistakes; {len(scores) - _CLASSES:,} more with --json",
+                "dim",
+            )
+        )
+
+    confusions = result.confusions()
+    if confusions:
+        pairs = table("true class", "taken for", ">times")
+        for c in confusions[:_CONFUSIONS]:
+            pairs.add_row(cell(shorten(c.truth, 30)), cell(shorten(c.predicted, 30)), f"{c.n:,}")
+        out.print(pairs)
+    if result.mistakes:
+        worst = result.mistakes[0]
+        out.print(
+            cell(
+                f"worst mistake: row {worst.row:,}, {worst.truth} taken for {worst.predicted} "
+                f"({worst.confidence:.1%} sure): {shorten(clean(worst.text), 100)}",
+                "dim",
+            )
+        )

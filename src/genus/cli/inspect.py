@@ -1,0 +1,131 @@
+"""inspect: what a model is, and what it has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from genus.cli._data import find_class, n_documents, open_model
+from genus.cli._show import cell, clean, console, count, json_option, print_json, size, table
+
+if TYPE_CHECKING:
+    from genus.classifier import TextClassifier
+
+_CLASSES = 20  # shown in a terminal
+
+
+@click.command()
+@click.argument("model")
+@click.option("--class", "label", metavar="LABEL", help="Show this class only.")
+@click.option(
+    "--words", type=click.IntRange(0), default=8, show_default=True, metavar="N", help="Words per class."
+)
+@json_option
+def inspect(model: str, label: str | None, words: int, as_json: bool) -> None:
+    """Show what a model is and what it has learned.
+
+    The words of a class are those that tell it best from all others, not the most frequent.
+
+    \b
+    genus inspect mail.genus
+    genus inspect mail.genus --class spam --words 30
+    """
+    from genus.persistence import describe_file
+
+    about = describe_file(model)
+    clf = open_model(model)
+    classes = _classes(clf, label, words, None if as_json else _CLASSES)
+    if as_json:
+        print_json(_summary(about, clf) | {"classes": classes})
+        return
+    out = console()
+    if label is None:
+        _print_summary(about, clf)
+    rows = table("class", ">documents", "words")
+    for entry in classes:
+        documents = "" if entry["documents"] is None else f"{entry['documents']:,}"
+        rows.add_row(
+            cell(entry["label"], "bold"), documents, cell(", ".join(w["word"] for w in entry["words"]))
+        )
+    out.print(rows)
+    hidden = len(clf.classes_) - len(classes)
+    if hidden and label is None:
+        out.print(cell(f"{hidden:,} more classes: --class LABEL, or --json for all", "dim"))
+
+
+def _classes(clf: TextClassifier, label: str | None, words: int, most: int | None) -> list[dict[str, Any]]:
+    """The class asked for, or all of them, the largest first."""
+    labels = clf.classes_.tolist()
+    documents: Sequence[int | None] = n_documents(clf) or [None for _ in labels]
+    order = sorted(range(len(labels)), key=lambda c: (-(documents[c] or 0), str(labels[c])))[:most]
+    if label is not None:
+        order = [labels.index(find_class(clf, label))]
+    return [
+        {
+            "label": labels[c],
+            "documents": documents[c],
+            "words": [
+                {"word": word, "weight": w} for word, w in (clf.top_words(labels[c], words) if words else [])
+            ],
+        }
+        for c in order
+    ]
+
+
+def _summary(about: dict[str, Any], clf: TextClassifier) -> dict[str, Any]:
+    parts = about["children"]
+    documents = n_documents(clf)
+    return {
+        "path": about["path"],
+        "bytes": about["bytes"],
+        "format": about["format"],
+        "genus_version": about["genus_version"],
+        "model": parts["model"]["class"],
+        "settings": parts["model"]["params"],
+        "text": parts["vectorizer"]["params"],
+        "documents": None if documents is None else sum(documents),
+        "n_classes": len(clf.classes_),
+        "words": None if clf.vectorizer_.n_hash else clf.vectorizer_.n_columns_,
+    }
+
+
+def _print_summary(about: dict[str, Any], clf: TextClassifier) -> None:
+    summary = _summary(about, clf)
+    usual = type(clf.vectorizer_)().get_params() | {
+        "split_unspaced": True,
+        "dtype": "float32",
+        "ngram_range": [1, 1],
+    }
+    chosen = {k: v for k, v in summary["text"].items() if v != usual[k] and k != "n_jobs"}
+    settings = {k: v for k, v in summary["settings"].items() if v is not None and k != "n_jobs"}
+    words = (
+        f"{clf.vectorizer_.n_columns_:,} hashed columns"
+        if summary["words"] is None
+        else f"{summary['words']:,}"
+    )
+    rows = table("", "")
+    rows.show_header = False
+    for name, value in (
+        ("model", summary["model"]),
+        ("settings", _listed(settings)),
+        ("text", _listed(chosen) or "single words"),
+        ("documents", "" if summary["documents"] is None else f"{summary['documents']:,}"),
+        ("classes", f"{summary['n_classes']:,}"),
+        ("words", words),
+        (
+            "file",
+            f"{size(summary['bytes'])}, format {summary['format']}, by genus {summary['genus_version']}",
+        ),
+    ):
+        rows.add_row(cell(name, "dim"), cell(value))
+    console().print(rows)
+
+
+def _listed(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={clean(_short(value))}" for name, value in values.items())
+
+
+def _short(value: Any) -> Any:
+    return count(len(value), "word") if isinstance(value, list) and len(value) > 4 else value

@@ -1,0 +1,293 @@
+"""train, learn, forget: what changes a model file. Each saves atomically, and only when all went well."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from genus._registry import MODELS
+from genus.cli._data import Reading, as_labels, data_options, n_documents, open_model, read, save_model
+from genus.cli._show import (
+    cell,
+    check_target,
+    clean,
+    console,
+    count,
+    json_option,
+    print_json,
+    shorten,
+    size,
+    table,
+    working,
+)
+
+if TYPE_CHECKING:
+    from genus.classifier import TextClassifier
+
+_CLASSES = 10  # shown after training
+
+
+def _ngrams(value: str) -> tuple[int, int]:
+    try:
+        low, _, high = value.partition("-")
+        return int(low), int(high or low)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a length such as 2, or a range such as 1-2") from None
+
+
+def _frequency(value: str) -> float:
+    """A number of documents, or with a point in it a share of them."""
+    try:
+        return float(value) if "." in value else int(value)
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is neither a number of documents nor a share such as 0.5"
+        ) from None
+
+
+@click.command()
+@click.argument("data")
+@click.option(
+    "-o", "--out", required=True, metavar="FILE", help="The model file to write, such as mail.genus."
+)
+@click.option("--model", type=click.Choice(list(MODELS)), default="nb", show_default=True, help="The model.")
+@click.option(
+    "--alpha", type=float, help="Smoothing: what is added to every count. Smaller trusts rare words more."
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another setting of the model.")
+@click.option(
+    "--ngrams",
+    type=_ngrams,
+    metavar="LOW-HIGH",
+    default="1",
+    show_default=True,
+    help="Words in a row, such as 1-2.",
+)
+@click.option(
+    "--analyzer",
+    type=click.Choice(["word", "char", "char_wb"]),
+    default="word",
+    show_default=True,
+    help="Count words, characters, or characters within words.",
+)
+@click.option("--stemmer", metavar="LANGUAGE", help="Join forms of a word, such as english or german.")
+@click.option(
+    "--stop-words", metavar="NAME|FILE", help="Leave out words: english, or a file with one a line."
+)
+@click.option(
+    "--min-df",
+    type=_frequency,
+    metavar="N",
+    default="1",
+    help="Leave out words in fewer documents, or a share.",
+)
+@click.option(
+    "--max-df",
+    type=_frequency,
+    metavar="N",
+    default="1.0",
+    help="Leave out words in more documents, or a share.",
+)
+@click.option("--max-features", type=int, metavar="N", help="Keep the N most frequent words.")
+@click.option("--hash", "n_hash", type=int, metavar="N", help="Hash words to N columns: keeps no vocabulary.")
+@click.option("--binary", is_flag=True, help="Count a word once per document.")
+@click.option("--jobs", type=int, metavar="N", help="Threads; by default all cores.")
+@data_options
+@json_option
+def train(
+    data: str, out: str, model: str, alpha: float | None, settings: tuple[str, ...], jobs: int | None,
+    how: Reading, as_json: bool, **text_options: Any,
+) -> None:  # fmt: skip
+    """Learn a model from texts with labels.
+
+    DATA is a CSV, TSV, JSON lines, Parquet or fastText file (compressed or not), a folder with a folder per
+    class, - for standard input, or dataset:NAME for a data set of `genus data list`.
+
+    \b
+    genus train mail.csv --out mail.genus
+    genus train reviews.parquet --text body --label stars --out reviews.genus --ngrams 1-2 --alpha 0.1
+    zcat tickets.jsonl.gz | genus train - --out tickets.genus
+    """
+    import numpy as np
+
+    from genus._registry import make_model
+    from genus.classifier import TextClassifier
+    from genus.text import Vectorizer
+
+    check_target(out, "--out")
+    estimator = make_model(model)
+    chosen = _settings(settings, estimator, model) | ({} if alpha is None else {"alpha": alpha})
+    if "alpha" in chosen and "alpha" not in estimator.get_params():
+        raise click.BadParameter(f"the model {model} has no alpha", param_hint="--alpha")
+    estimator.set_params(**chosen)
+    text_options["ngram_range"] = text_options.pop("ngrams")
+    text_options["stop_words"] = _stop_words(text_options["stop_words"])
+    words = text_options["analyzer"] == "word"
+    vectorizer = Vectorizer(**text_options, split_unspaced=words, dtype=np.float32)
+
+    with working(f"reading {data}"):
+        given = read(data, how)
+    begin = time.perf_counter()
+    with working(f"learning from {count(len(given), 'document')}"):
+        clf = TextClassifier(estimator, vectorizer=vectorizer, n_jobs=jobs).fit(given.texts, given.labels)
+    seconds = time.perf_counter() - begin
+    save_model(clf, out)
+
+    per_class = n_documents(clf)
+    n_words = None if clf.vectorizer_.n_hash else clf.vectorizer_.n_columns_
+    n_bytes = Path(out).stat().st_size
+    if as_json:
+        print_json(
+            {
+                "out": out, "documents": len(given), "words": n_words, "seconds": round(seconds, 3), "bytes": n_bytes,
+                "classes": _by_label(clf, per_class),
+            }
+        )  # fmt: skip
+        return
+    shown = console()
+    hashed = f"{clf.vectorizer_.n_columns_:,} columns" if n_words is None else count(n_words, "word")
+    shown.print(
+        f"learned {count(len(given), 'document')} in {count(len(clf.classes_), 'class')}, {hashed}, "
+        f"in {seconds:.2f} s"
+    )
+    if per_class is not None:
+        _print_classes(clf, per_class)
+    shown.print(cell(f"saved {out} ({size(n_bytes)}). Try:"))
+    name = clean(out)
+    shown.print(
+        cell(f'  genus predict {name} --message "{shorten(given.texts[0], 40)}"', "bold"), soft_wrap=True
+    )
+    shown.print(cell(f"  genus inspect {name}", "bold"), soft_wrap=True)
+
+
+def _settings(given: tuple[str, ...], estimator: Any, model: str) -> dict[str, Any]:
+    known = estimator.get_params(deep=False).keys() - {"n_jobs"}
+    chosen = {}
+    for setting in given:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{setting!r} is not of the form NAME=VALUE", param_hint="--set")
+        if name not in known:
+            names = ", ".join(sorted(known))
+            raise click.BadParameter(
+                f"the model {model} has no setting {name!r}, but {names}", param_hint="--set"
+            )
+        try:
+            chosen[name] = json.loads(value)
+        except ValueError:
+            chosen[name] = value
+    return chosen
+
+
+def _stop_words(given: str | None) -> str | list[str] | None:
+    if given is None or given == "english":
+        return given
+    try:
+        return Path(given).read_text("utf-8").split()
+    except OSError as error:
+        reason = f"{given} is neither english nor a file ({(error.strerror or str(error)).lower()})"
+        raise click.BadParameter(reason, param_hint="--stop-words") from error
+
+
+def _by_label(clf: TextClassifier, per_class: list[int] | None) -> dict[str, int | None]:
+    labels = [str(label) for label in clf.classes_.tolist()]
+    return dict.fromkeys(labels) if per_class is None else dict(zip(labels, per_class, strict=True))
+
+
+def _print_classes(clf: TextClassifier, per_class: list[int]) -> None:
+    largest = sorted(
+        zip(per_class, clf.classes_.tolist(), strict=True), key=lambda pair: (-pair[0], str(pair[1]))
+    )
+    rows = table("class", ">documents")
+    for n, label in largest[:_CLASSES]:
+        rows.add_row(cell(label), f"{n:,}")
+    if len(largest) > _CLASSES:
+        rest = sum(n for n, _ in largest[_CLASSES:])
+        rows.add_row(cell(f"{len(largest) - _CLASSES:,} more", "dim"), cell(f"{rest:,}", "dim"))
+    console().print(rows)
+
+
+@click.command()
+@click.argument("model")
+@click.argument("data")
+@data_options
+@json_option
+def learn(model: str, data: str, how: Reading, as_json: bool) -> None:
+    """Add examples to a model.
+
+    Costs as much as the new examples alone, and gives the same model as training on all of them at once.
+    New words and new classes may come. The file is replaced when all went well.
+
+    \b
+    genus learn mail.genus corrections.csv
+    echo '{"text": "lunch on friday?", "label": "ham"}' | genus learn mail.genus -
+    """
+    clf = open_model(model)
+    with working(f"reading {data}"):
+        given = read(data, how)
+    classes, n_words = set(clf.classes_.tolist()), clf.vectorizer_.n_columns_
+    with working(f"learning from {count(len(given), 'document')}"):
+        clf.partial_fit(given.texts, as_labels(clf, given.labels or []))
+    save_model(clf, model)
+    new = sorted(str(label) for label in set(clf.classes_.tolist()) - classes)
+    more = clf.vectorizer_.n_columns_ - n_words
+    if as_json:
+        print_json(
+            {"model": model, "learned": len(given), "new_classes": new, "new_words": more, **_totals(clf)}
+        )
+        return
+    console().print(
+        f"learned {count(len(given), 'document')}, {count(more, 'new word')}, {_named('new class', new)}"
+    )
+    _print_totals(clf, model)
+
+
+@click.command()
+@click.argument("model")
+@click.argument("data")
+@data_options
+@json_option
+def forget(model: str, data: str, how: Reading, as_json: bool) -> None:
+    """Take examples out of a model again, exactly as if they had never been learned.
+
+    Each row must be as it was learned: the same text with the same label. If any was not, nothing changes.
+    A class goes with its last example. Words stay in the vocabulary, without any count.
+
+    \b
+    genus forget mail.genus withdrawn.csv
+    echo '{"text": "lunch on friday?", "label": "ham"}' | genus forget mail.genus -
+    """
+    clf = open_model(model)
+    with working(f"reading {data}"):
+        given = read(data, how)
+    classes = set(clf.classes_.tolist())
+    clf.unlearn(given.texts, as_labels(clf, given.labels or []))
+    gone = sorted(str(label) for label in classes - set(clf.classes_.tolist()))
+    save_model(clf, model)
+    if as_json:
+        print_json({"model": model, "forgot": len(given), "classes_gone": gone, **_totals(clf)})
+        return
+    console().print(f"forgot {count(len(given), 'document')}, {_named('class', gone)} gone")
+    _print_totals(clf, model)
+
+
+def _totals(clf: TextClassifier) -> dict[str, Any]:
+    per_class = n_documents(clf)
+    return {"documents": None if per_class is None else sum(per_class), "classes": len(clf.classes_)}
+
+
+def _print_totals(clf: TextClassifier, model: str) -> None:
+    totals = _totals(clf)
+    known = "" if totals["documents"] is None else f"{count(totals['documents'], 'document')} in "
+    console().print(cell(f"{model} now knows {known}{count(totals['classes'], 'class')}"))
+
+
+def _named(noun: str, labels: list[str]) -> str:
+    names = ", ".join(clean(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
+    return f"{count(len(labels), noun) if labels else f'no {noun}'}{f' ({names})' if names else ''}".replace(
+        "[", r"\["
+    )
