@@ -36,11 +36,11 @@ def shorten(text: Any, width: int) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def cell(text: Any, style: str = "") -> Text:
-    """A table cell from data: never read as rich's markup."""
+def cell(text: Any, style: str = "", *, cut: bool = False) -> Text:
+    """Text from data, never read as rich's markup; wrapped in its column, or cut to one line."""
     from rich.text import Text
 
-    return Text(clean(text), style=style)
+    return Text(clean(text), style, no_wrap=cut, overflow="ellipsis" if cut else "fold")
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -53,16 +53,17 @@ def console(*, stderr: bool = False) -> Console:
     return Quiet(stderr=stderr, highlight=False)
 
 
-def table(*columns: str, title: str | None = None) -> Table:
+def table(*columns: str) -> Table:
     """A plain table; columns whose names begin with ">" are numbers."""
     from rich import box
     from rich.table import Table
 
-    made = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, header_style="dim")
     for name in columns:
-        number = name.startswith(">")
         made.add_column(
-            name.removeprefix(">"), justify="right" if number else "left", no_wrap=number, header_style="dim"
+            name.removeprefix(">"),
+            justify="right" if name.startswith(">") else "left",
+            no_wrap=name.startswith(">"),
         )
     return made
 

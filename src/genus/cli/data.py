@@ -55,7 +55,10 @@ def list_(as_json: bool) -> None:
     for info in found:
         parts = ", ".join(info.parts) + (", tree" if info.has_hierarchy else "")
         rows.add_row(
-            cell(info.name, "bold"), cell(parts), size(sum(info.parts.values())), cell(info.summary, "dim")
+            cell(info.name, "bold", cut=True),
+            cell(parts, cut=True),
+            size(sum(info.parts.values())),
+            cell(info.summary, "dim", cut=True),
         )
     console().print(rows)
 
@@ -92,8 +95,8 @@ def show(name: str, part: str, rows: int, as_json: bool) -> None:
     shown = table("label", kind)
     for document, label in zip(content[:rows], found.labels, strict=False):
         names = ", ".join(map(str, label)) if isinstance(label, list) else label
-        shown.add_row(cell(shorten(names, 30)), cell(shorten(_line(document), 200)))
-    out.print(shown)
+        shown.add_row(cell(shorten(names, 30)), cell(shorten(_line(document), 200), cut=True))
+    out.print("", shown)
 
 
 def _line(document: Any) -> str:

@@ -11,7 +11,6 @@ from genus.cli._data import Reading, chunks, data_options, open_model
 from genus.cli._show import (
     cell,
     check_target,
-    clean,
     console,
     count,
     json_option,
@@ -99,7 +98,7 @@ def _print(result: Evaluation) -> None:
             f"{s.f1:.3f}",
             f"{s.support:,}",
         )
-    out.print(rows)
+    out.print("", rows)
     if len(scores) > _CLASSES:
         out.print(
             cell(
@@ -113,13 +112,9 @@ def _print(result: Evaluation) -> None:
         pairs = table("true class", "taken for", ">times")
         for c in confusions[:_CONFUSIONS]:
             pairs.add_row(cell(shorten(c.truth, 30)), cell(shorten(c.predicted, 30)), f"{c.n:,}")
-        out.print(pairs)
+        out.print("", pairs)
     if result.mistakes:
         worst = result.mistakes[0]
-        out.print(
-            cell(
-                f"worst mistake: row {worst.row:,}, {worst.truth} taken for {worst.predicted} "
-                f"({worst.confidence:.1%} sure): {shorten(clean(worst.text), 100)}",
-                "dim",
-            )
-        )
+        said = f"{worst.truth} taken for {worst.predicted}, {worst.confidence:.1%} sure"
+        out.print("", cell(f"worst mistake, row {worst.row:,} ({said}):"))
+        out.print(cell(worst.text, "dim", cut=True))

@@ -120,7 +120,7 @@ def _print_summary(about: dict[str, Any], clf: TextClassifier) -> None:
         ),
     ):
         rows.add_row(cell(name, "dim"), cell(value))
-    console().print(rows)
+    console().print(rows, "")
 
 
 def _listed(values: dict[str, Any]) -> str:

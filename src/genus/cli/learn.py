@@ -19,7 +19,6 @@ from genus.cli._show import (
     count,
     json_option,
     print_json,
-    shorten,
     size,
     table,
     working,
@@ -44,9 +43,7 @@ def _frequency(value: str) -> float:
     try:
         return float(value) if "." in value else int(value)
     except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is neither a number of documents nor a share such as 0.5"
-        ) from None
+        raise click.BadParameter(f"{value!r} is not a number of documents, nor a share such as 0.5") from None
 
 
 @click.command()
@@ -83,14 +80,14 @@ def _frequency(value: str) -> float:
     type=_frequency,
     metavar="N",
     default="1",
-    help="Leave out words in fewer documents, or a share.",
+    help="Leave out words in fewer documents (or a share).",
 )
 @click.option(
     "--max-df",
     type=_frequency,
     metavar="N",
     default="1.0",
-    help="Leave out words in more documents, or a share.",
+    help="Leave out words in more documents (or a share).",
 )
 @click.option("--max-features", type=int, metavar="N", help="Keep the N most frequent words.")
 @click.option("--hash", "n_hash", type=int, metavar="N", help="Hash words to N columns: keeps no vocabulary.")
@@ -109,7 +106,7 @@ def train(
 
     \b
     genus train mail.csv --out mail.genus
-    genus train reviews.parquet --text body --label stars --out reviews.genus --ngrams 1-2 --alpha 0.1
+    genus train reviews.parquet --text body --out reviews.genus --ngrams 1-2
     zcat tickets.jsonl.gz | genus train - --out tickets.genus
     """
     import numpy as np
@@ -143,10 +140,14 @@ def train(
     if as_json:
         print_json(
             {
-                "out": out, "documents": len(given), "words": n_words, "seconds": round(seconds, 3), "bytes": n_bytes,
+                "out": out,
+                "documents": len(given),
+                "words": n_words,
+                "seconds": round(seconds, 3),
+                "bytes": n_bytes,
                 "classes": _by_label(clf, per_class),
             }
-        )  # fmt: skip
+        )
         return
     shown = console()
     hashed = f"{clf.vectorizer_.n_columns_:,} columns" if n_words is None else count(n_words, "word")
@@ -157,11 +158,8 @@ def train(
     if per_class is not None:
         _print_classes(clf, per_class)
     shown.print(cell(f"saved {out} ({size(n_bytes)}). Try:"))
-    name = clean(out)
-    shown.print(
-        cell(f'  genus predict {name} --message "{shorten(given.texts[0], 40)}"', "bold"), soft_wrap=True
-    )
-    shown.print(cell(f"  genus inspect {name}", "bold"), soft_wrap=True)
+    for command in (f'genus predict {out} --message "any text"', f"genus inspect {out}"):
+        shown.print(cell(f"> {command}", "bold"), soft_wrap=True)
 
 
 def _settings(given: tuple[str, ...], estimator: Any, model: str) -> dict[str, Any]:
@@ -208,7 +206,7 @@ def _print_classes(clf: TextClassifier, per_class: list[int]) -> None:
     if len(largest) > _CLASSES:
         rest = sum(n for n, _ in largest[_CLASSES:])
         rows.add_row(cell(f"{len(largest) - _CLASSES:,} more", "dim"), cell(f"{rest:,}", "dim"))
-    console().print(rows)
+    console().print("", rows, "")
 
 
 @click.command()
@@ -252,10 +250,11 @@ def learn(model: str, data: str, how: Reading, as_json: bool) -> None:
 @data_options
 @json_option
 def forget(model: str, data: str, how: Reading, as_json: bool) -> None:
-    """Take examples out of a model again, exactly as if they had never been learned.
+    """Take examples out of a model again.
 
-    Each row must be as it was learned: the same text with the same label. If any was not, nothing changes.
-    A class goes with its last example. Words stay in the vocabulary, without any count.
+    The model is then exactly as if it had never learned them. Each row must be as it was learned: the same
+    text with the same label. If any was not, nothing changes. A class goes with its last example. Words stay
+    in the vocabulary, without any count.
 
     \b
     genus forget mail.genus withdrawn.csv
