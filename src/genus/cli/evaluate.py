@@ -116,5 +116,6 @@ def _print(result: Evaluation) -> None:
     if result.mistakes:
         worst = result.mistakes[0]
         said = f"{worst.truth} taken for {worst.predicted}, {worst.confidence:.1%} sure"
-        out.print("", cell(f"worst mistake, row {worst.row:,} ({said}):"))
-        out.print(cell(worst.text, "dim", cut=True))
+        out.print()
+        out.print(cell(f"worst mistake, row {worst.row:,} ({said}):"))
+        out.print(cell(worst.text, "dim"), no_wrap=True, overflow="ellipsis")
