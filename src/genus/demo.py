@@ -147,7 +147,8 @@ def classifier() -> TextClassifier:
 
     Chosen by leave-one-out on the training texts alone (Python 3.11), out of 108 combinations of n-grams,
     stemming, stop words and smoothing. It finds 72.0 %, the best 72.6 %, which is within chance; of those
-    near the top it is the smallest with stems, and stems serve questions in other words than the documentation's.
+    near the top it is the smallest with stems, and stems serve questions put in other
+    words than the documentation's.
     """
     return TextClassifier(
         MultinomialNB(background_smoothing=0.7),
@@ -250,9 +251,7 @@ class Demo:
             reasons = one_line(", ".join(w.word for w in why.words if w.contribution > 0.5))
             asked.add_row(why.text, Text(str(why.label), "bold green"), f"{why.probability:.0%}", reasons)
         yield asked
-        yield heading(
-            f"“{self.answers[0].text}”: why {self.answers[0].label}? The words' parts add up to the log odds"
-        )
+        yield heading(f"Why {self.answers[0].label}? The words' parts add up to the log odds")
         yield self.answers[0]
         yield heading("With your own texts")
         for command in (

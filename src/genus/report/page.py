@@ -78,7 +78,7 @@ def _matrix(result: Evaluation) -> str:
     if len(scores) > _MATRIX:
         note += f" The {_MATRIX} of {len(scores):,} classes with most mistakes."
     head = "".join(f'<th scope="col"><span title="{_e(label)}">{_e(label)}</span></th>' for label in labels)
-    body = []
+    lines = []
     for truth in labels:
         cells = []
         for predicted in labels:
@@ -88,23 +88,25 @@ def _matrix(result: Evaluation) -> str:
             title = _e(f"{truth} taken for {predicted}: {count:,} ({share:.1%})")
             shown = f"{count:,}" if count else ""
             cells.append(f'<td class="{kind}" style="--v:{share:.3f}" title="{title}">{shown}</td>')
-        body.append(f'<tr><th scope="row" title="{_e(truth)}">{_e(truth)}</th>{"".join(cells)}</tr>')
+        lines.append(f'<tr><th scope="row" title="{_e(truth)}">{_e(truth)}</th>{"".join(cells)}</tr>')
     table = (
         f'<div class="scroll"><table class="matrix"><thead><tr><td></td>{head}</tr></thead>'
-        f"<tbody>{''.join(body)}</tbody></table></div>"
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
     pairs = "".join(
         f"<li><b>{_e(c.truth)}</b> taken for <b>{_e(c.predicted)}</b> <span>{c.n:,}×</span></li>"
         for c in result.confusions(8)
     )
-    most = f'<h3>Most frequent</h3><ol class="pairs">{pairs}</ol>' if pairs else ""
-    return f'<section><h2>Confusions</h2><p class="note">{note}</p>{table}{most}</section>'
+    most = f'<div><h3>Most frequent</h3><ol class="pairs">{pairs}</ol></div>' if pairs else ""
+    body = f'<p class="note">{note}</p><div class="beside">{table}{most}</div>'
+    return f"<section><h2>Confusions</h2>{body}</section>"
 
 
 def _reliability(result: Evaluation) -> str:
     """Accuracy over confidence, a dot per bin; bars below show how many answers a bin holds."""
     left, top, size, foot = 40, 12, 320, 70
     bins = result.bins()
+    largest = max((b.n for b in bins), default=1)
 
     def x(value: float) -> float:
         return left + size * value
@@ -120,11 +122,10 @@ def _reliability(result: Evaluation) -> str:
     )
     line = "M" + "L".join(f"{x(b.confidence):.1f} {y(b.accuracy):.1f}" for b in bins)
     dots = "".join(
-        f'<circle cx="{x(b.confidence):.1f}" cy="{y(b.accuracy):.1f}" r="4">'
+        f'<circle cx="{x(b.confidence):.1f}" cy="{y(b.accuracy):.1f}" r="{2.5 + 4 * (b.n / largest) ** 0.5}">'
         f"<title>{b.n:,} answers, {b.confidence:.1%} sure, {b.accuracy:.1%} right</title></circle>"
         for b in bins
     )
-    largest = max((b.n for b in bins), default=1)
     base = y(0) + 24 + foot
     bars = "".join(
         f'<rect x="{x(b.low) + 1:.1f}" width="{size * (b.high - b.low) - 2:.1f}" '
@@ -140,8 +141,9 @@ def _reliability(result: Evaluation) -> str:
         f'<text x="{x(0.5)}" y="{base + 16}" text-anchor="middle">confidence, and its answers</text></svg>'
     )
     return (
-        '<section><h2>Reliability</h2><p class="note">Of answers given with some confidence, the share '
-        f"that is right. On the dashed line they agree; below it the model is too sure.</p>{svg}</section>"
+        '<section><h2>Reliability</h2><div class="beside"><p class="note">Of answers given with some '
+        "confidence, the share that is right. On the dashed line they agree; below it the model is too sure. Larger dots "
+        f"stand for more answers.</p>{svg}</div></section>"
     )
 
 
