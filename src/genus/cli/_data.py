@@ -124,6 +124,8 @@ def find_class(clf: TextClassifier, label: str) -> Any:
     """The model's own label that reads like this one."""
     import difflib
 
+    from genus.errors import DataError
+
     names = {str(known): known for known in clf.classes_.tolist()}
     if label in names:
         return names[label]
@@ -131,9 +133,9 @@ def find_class(clf: TextClassifier, label: str) -> Any:
     hint = (
         f"did you mean {' or '.join(close)}?"
         if close
-        else f"there are {len(names):,} others, see genus inspect"
+        else f"genus inspect shows the {len(names):,} there are"
     )
-    raise click.UsageError(f"the model has no class {label!r}; {hint}")
+    raise DataError(f"the model has no class {label!r}; {hint}")
 
 
 def n_documents(clf: TextClassifier) -> list[int] | None:

@@ -167,7 +167,7 @@ def explain(
 
     \b
     genus explain mail.genus "win a prize now"
-    genus explain topics.genus "a late goal won it" --label sport --against politics
+    genus explain topics.genus "a late goal" --label sport --against politics
     """
     if page is not None:
         check_target(page, "--html")

@@ -23,6 +23,7 @@ from genus.cli._show import (
     table,
     working,
 )
+from genus.errors import DataError
 
 if TYPE_CHECKING:
     from genus.classifier import TextClassifier
@@ -128,9 +129,12 @@ def train(
 
     with working(f"reading {data}"):
         given = read(data, how)
+    labels = given.labels or []
+    if len(set(labels)) == 1:
+        raise DataError(f"{given.name}: every row has the label {labels[0]!r}: a model needs two at least")
     begin = time.perf_counter()
     with working(f"learning from {count(len(given), 'document')}"):
-        clf = TextClassifier(estimator, vectorizer=vectorizer, n_jobs=jobs).fit(given.texts, given.labels)
+        clf = TextClassifier(estimator, vectorizer=vectorizer, n_jobs=jobs).fit(given.texts, labels)
     seconds = time.perf_counter() - begin
     save_model(clf, out)
 
@@ -222,7 +226,7 @@ def learn(model: str, data: str, how: Reading, as_json: bool) -> None:
 
     \b
     genus learn mail.genus corrections.csv
-    echo '{"text": "lunch on friday?", "label": "ham"}' | genus learn mail.genus -
+    echo '{"text": "lunch on friday?", "label": "ham"}' | genus learn m.genus -
     """
     clf = open_model(model)
     with working(f"reading {data}"):
@@ -252,19 +256,22 @@ def learn(model: str, data: str, how: Reading, as_json: bool) -> None:
 def forget(model: str, data: str, how: Reading, as_json: bool) -> None:
     """Take examples out of a model again.
 
-    The model is then exactly as if it had never learned them. Each row must be as it was learned: the same
-    text with the same label. If any was not, nothing changes. A class goes with its last example. Words stay
-    in the vocabulary, without any count.
+    All counts are then exactly as if they had never been learned. Each row must be as it was learned: the
+    same text with the same label. If any was not, nothing changes. A class goes with its last example. Words
+    stay in the vocabulary, without any count.
 
     \b
     genus forget mail.genus withdrawn.csv
-    echo '{"text": "lunch on friday?", "label": "ham"}' | genus forget mail.genus -
+    echo '{"text": "lunch on friday?", "label": "ham"}' | genus forget m.genus -
     """
     clf = open_model(model)
     with working(f"reading {data}"):
         given = read(data, how)
     classes = set(clf.classes_.tolist())
-    clf.unlearn(given.texts, as_labels(clf, given.labels or []))
+    try:
+        clf.unlearn(given.texts, as_labels(clf, given.labels or []))
+    except ValueError as error:
+        raise DataError(f"{given.name}: {str(error).rstrip('.')}; nothing was changed") from error
     gone = sorted(str(label) for label in classes - set(clf.classes_.tolist()))
     save_model(clf, model)
     if as_json:

@@ -140,11 +140,12 @@ def _reliability(result: Evaluation) -> str:
         f'<g class="dots">{dots}</g><g class="bars">{bars}</g>'
         f'<text x="{x(0.5)}" y="{base + 16}" text-anchor="middle">confidence, and its answers</text></svg>'
     )
-    return (
-        '<section><h2>Reliability</h2><div class="beside"><p class="note">Of answers given with some '
-        "confidence, the share that is right. On the dashed line they agree; below it the model is too sure. Larger dots "
-        f"stand for more answers.</p>{svg}</div></section>"
+    note = (
+        "Of answers given with some confidence, the share that is right. On the dashed line they agree; "
+        "below it the model is too sure. Larger dots stand for more answers."
     )
+    body = f'<div class="beside"><p class="note">{note}</p>{svg}</div>'
+    return f"<section><h2>Reliability</h2>{body}</section>"
 
 
 def _classes(result: Evaluation) -> str:
