@@ -217,6 +217,21 @@ def test_a_reader_that_leaves_early_is_no_error(model):
             assert process.wait(timeout=60) == 0
 
 
+def test_progress_on_a_terminal_leaves_standard_output_alone(model, mail):
+    ours, theirs = os.openpty()
+    at_once = "import sys, genus.cli, genus.cli._show as show; show.DELAY = 0; sys.exit(genus.cli.main())"
+    with open("answers.jsonl", "wb") as answers:
+        command = [sys.executable, "-c", at_once, "predict", model, mail, "--json"]
+        subprocess.run(command, stdout=answers, stderr=theirs, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 100_000)
+    os.close(ours)
+    lines = Path("answers.jsonl").read_text().splitlines()
+    assert [json.loads(line)["row"] for line in lines] == list(range(2, 2 + len(ROWS)))
+    assert b"sorting mail.csv" in shown
+    assert b"label" not in shown
+
+
 # ---------------------------------------------------------------- evaluate, explain, inspect
 
 

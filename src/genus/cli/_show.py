@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+DELAY = 0.5  # seconds before progress is shown: quick work needs none
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
@@ -98,16 +101,36 @@ def size(n_bytes: int) -> str:
 
 @contextmanager
 def working(what: str, *, shown: bool = True) -> Iterator[Callable[[int], None]]:
-    """A line on standard error while work goes on, if a person is there to see it; call with rows done."""
+    """A line on standard error while long work goes on, if a person is there; call with the rows done."""
     if not (shown and sys.stderr.isatty()):
         yield lambda n: None
         return
+    from threading import Timer
+
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
-        task = progress.add_task(clean(what), total=None)
+    # Standard output stays as it is: rich would take it along to where the progress is shown.
+    progress = Progress(
+        *columns, console=console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
+    )
+    task = progress.add_task(clean(what), total=None)
+    timer = Timer(DELAY, progress.start)
+    timer.start()
+    try:
         yield lambda n: progress.update(task, description=f"{clean(what)}: {count(n, 'row')}")
+    finally:
+        timer.cancel()
+        timer.join()
+        progress.stop()
+
+
+def writes_to_file() -> bool:
+    """Whether standard output goes to a file: not to the terminal, nor to a pager that shares it."""
+    try:
+        return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def check_target(path: str, option: str) -> None:

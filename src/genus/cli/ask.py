@@ -22,6 +22,7 @@ from genus.cli._show import (
     to_json,
     working,
     write_text,
+    writes_to_file,
 )
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def predict(
         tables = chunks(data, how, size=max(1, min(10_000, _AT_ONCE // top)), need_labels=False)
     lines = _JsonLines(proba, top) if as_json else _Lines(clf, top)
     done = 0
-    with working(f"sorting {data}", shown=not sys.stdout.isatty()) as progress:
+    with working(f"sorting {data}", shown=writes_to_file()) as progress:
         for given in tables:
             labels, probabilities = clf.predict_top(given.texts, top)
             rows = lines.of(given, labels.tolist(), probabilities.tolist())
@@ -122,9 +123,9 @@ class _Lines:
     def of(self, given: Table, labels: list[list[Any]], probabilities: list[list[float]]) -> Iterator[str]:
         keys = given.ids if given.ids is not None else [f"{row:,}" for row in given.rows]
         if self.first:
-            pair = f"{'label':<{self.label_width}}  prob "
-            head = f"{'row' if given.ids is None else 'id':>7}  {'  '.join([pair] * min(self.top, 3))}"
-            yield self._dim(f"{head}  text" if self.top <= 3 else head)
+            key = f"{'row' if given.ids is None else 'id':>7}"
+            pairs = [f"{'label':<{self.label_width}}  prob "] * self.top if self.top <= 3 else []
+            yield self._dim("  ".join([key, *pairs, "text"]))
             self.first = False
         for key, text, names, shares in zip(keys, given.texts, labels, probabilities, strict=True):
             yield self._line(clean(key), clean(text), names, shares)
