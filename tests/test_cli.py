@@ -93,7 +93,9 @@ def test_every_command_has_help_that_fits_a_terminal(command, capsys):
 
 def test_no_arguments_show_the_help(capsys):
     assert main([]) == 0
-    assert "Commands:" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "Commands:" in out
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_version(capsys):

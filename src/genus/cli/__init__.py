@@ -62,9 +62,9 @@ def cli() -> None:
     """Sort text into classes with generative models, and see why.
 
     \b
-    genus demo                                              see it work, no data needed
-    genus train mail.csv --out mail.genus                   learn from texts with labels
-    genus predict mail.genus --message "win a prize now"    sort new texts
+    genus demo                                          see it at work
+    genus train mail.csv --out mail.genus               learn from texts
+    genus predict mail.genus --message "win a prize"    sort new texts
     """
 
 
