@@ -9,7 +9,7 @@ import pytest
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when scipy is first imported; scikit-learn's checks want it
 
-from genus.datasets import Dataset, data_folders, load_dataset  # noqa: E402
+from genus.datasets import Dataset, data_folders, load_dataset
 
 
 @pytest.fixture

@@ -238,9 +238,7 @@ def test_progress_on_a_terminal_leaves_standard_output_alone(model, mail):
 
 
 def test_evaluate_reports_in_three_forms(model, capsys):
-    write_csv(
-        "test.csv", [("label", "text"), ("spam", "claim cash"), ("ham", "see you"), ("ham", "free cash")]
-    )
+    write_csv("test.csv", [("label", "text"), ("spam", "claim cash"), ("ham", "see you"), ("ham", "free cash")])
     result = as_json(capsys, "evaluate", model, "test.csv", "--report", "page.html")
     assert result["accuracy"] == pytest.approx(2 / 3)
     assert [(m["row"], m["truth"], m["predicted"]) for m in result["mistakes"]] == [(4, "ham", "spam")]
@@ -302,8 +300,7 @@ def test_forgetting_what_was_learned_gives_the_same_counts(model, capsys):
     after = TextClassifier.load(model)
     assert after.predict(texts).tolist() == before.predict(texts).tolist()
     assert (
-        after.model_.feature_count_[:, : before.model_.n_features_in_].tolist()
-        == before.model_.feature_count_.tolist()
+        after.model_.feature_count_[:, : before.model_.n_features_in_].tolist() == before.model_.feature_count_.tolist()
     )
 
 
@@ -543,7 +540,5 @@ def test_the_genus_script_is_installed():
     script = Path(sys.executable).with_name("genus")
     if not script.exists():
         pytest.skip("genus runs from a source tree here")
-    done = subprocess.run(
-        [script, "--version"], capture_output=True, text=True, check=True, env=dict(os.environ)
-    )
+    done = subprocess.run([script, "--version"], capture_output=True, text=True, check=True, env=dict(os.environ))
     assert done.stdout.startswith("genus ")

@@ -38,9 +38,7 @@ def test_reading_the_texts_imports_nothing_with_effects():
         "import sys; from genus.demo import documented; documented()\n"
         "sys.exit(', '.join({'this', 'antigravity', 'tkinter', 'turtle', 'idlelib'} & set(sys.modules)) or 0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

@@ -419,16 +419,17 @@ def test_another_encoding_is_read_when_said(put):
 def test_chunks_join_to_the_whole_table(put):
     path = put("a.csv", "text,label\n" + "".join(f"t{i},l{i % 3}\n" for i in range(25)))
     chunks = list(iter_table(path, chunk_size=10))
-    assert [len(texts) for texts, _ in chunks] == [10, 10, 5]
+    assert [len(chunk) for chunk in chunks] == [10, 10, 5]
     table = read_table(path)
-    assert [text for texts, _ in chunks for text in texts] == table.texts
-    assert [label for _, labels in chunks for label in labels or []] == table.labels
+    assert [text for chunk in chunks for text in chunk.texts] == table.texts
+    assert [label for chunk in chunks for label in chunk.labels or []] == table.labels
+    assert [row for chunk in chunks for row in chunk.rows] == table.rows
 
 
 def test_a_stream_tells_missing_labels_of_its_chunk(put):
     path = put("a.csv", "text,label\na,x\nb,y\nc,\n")
     chunks = iter_table(path, chunk_size=2)
-    assert next(chunks) == (["a", "b"], ["x", "y"])
+    assert next(chunks).labels == ["x", "y"]
     with pytest.raises(DataError, match=r"label missing in 1 of 1 rows \(row 4\)"):
         next(chunks)
 
@@ -445,7 +446,7 @@ def test_a_stream_takes_constant_memory(name, head, row, put):
     path = put(name, head + (row + "\n") * 5_000)
     tracemalloc.start()
     try:
-        n_rows = sum(len(texts) for texts, _ in iter_table(path, chunk_size=500))
+        n_rows = sum(len(chunk) for chunk in iter_table(path, chunk_size=500))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

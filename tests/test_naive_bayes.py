@@ -414,6 +414,17 @@ def test_hostile_arrays_do_no_harm(data):
             assert damaged
 
 
+def test_offsets_whose_difference_wraps_around_are_refused():
+    X, y = corpus(60, 12, 5)
+    state = MultinomialNB().fit(X, y)._get_state()
+    state["indptr"] = state["indptr"].copy()
+    state["indptr"][2:4] = 2**63 - 1, -(2**63)  # their difference is 1 in 64 bits
+    clf = MultinomialNB()
+    clf._set_state(state)
+    with pytest.raises(ValueError, match="damaged"):
+        clf.partial_fit(X, y)
+
+
 @pytest.mark.parametrize("name", ["labels", "indptr", "table_bias", "table_values", "document_weights"])
 def test_an_incomplete_or_misshapen_state_is_refused(name):
     X, y = corpus()

@@ -57,8 +57,7 @@ CHAPTERS = {
     "debugging": "bdb faulthandler pdb pstats profile cProfile timeit trace tracemalloc",
     "runtime services": "sys sysconfig warnings dataclasses contextlib abc atexit traceback gc inspect site",
     "importing": "code codeop zipimport pkgutil modulefinder runpy importlib",
-    "language services": "ast symtable tokenize keyword token tabnanny pyclbr py_compile compileall dis "
-    "pickletools",
+    "language services": "ast symtable tokenize keyword token tabnanny pyclbr py_compile compileall dis pickletools",
     "unix": "pwd grp termios tty pty fcntl resource syslog",
 }
 _CHAPTER = {module: chapter for chapter, modules in CHAPTERS.items() for module in modules.split()}
@@ -116,9 +115,7 @@ def _sources(module: str) -> list[Path]:
     single, package = library / f"{module}.py", library / module
     if single.is_file():
         return [single]
-    return sorted(
-        path for path in package.rglob("*.py") if not {"test", "tests", "__main__.py"} & set(path.parts)
-    )
+    return sorted(path for path in package.rglob("*.py") if not {"test", "tests", "__main__.py"} & set(path.parts))
 
 
 def _from_source(node: ast.Module | ast.ClassDef) -> Iterator[str]:

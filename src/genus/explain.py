@@ -97,7 +97,7 @@ class Explanation:
         table.add_column(justify="right")
         table.add_column()
         for w in shown:
-            bar = "█" * max(1, round(20 * abs(w.contribution) / largest))
+            bar = "█" * round(20 * abs(w.contribution) / largest)
             style = "green" if w.contribution >= 0 else "red"
             label = Text(w.word) if w.count == 1 else Text.assemble(w.word, (f" x{_number(w.count)}", "dim"))
             table.add_row(label, Text(f"{w.contribution:+.2f}", style=style), Text(bar, style=style))

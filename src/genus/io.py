@@ -96,14 +96,6 @@ def read_table(
 
 
 def iter_table(
-    path: str | os.PathLike[str], *, chunk_size: int = 10_000, **options: Any
-) -> Iterator[tuple[list[str], list[str] | None]]:
-    """Yield (texts, labels) of ``chunk_size`` rows at a time, in constant memory; else as `read_table`."""
-    for table in iter_chunks(path, chunk_size=chunk_size, **options):
-        yield table.texts, table.labels
-
-
-def iter_chunks(
     path: str | os.PathLike[str],
     *,
     chunk_size: int = 10_000,
@@ -115,7 +107,7 @@ def iter_chunks(
     skip_missing: bool = False,
     need_labels: bool = True,
 ) -> Iterator[Table]:
-    """Yield tables of ``chunk_size`` rows, with their ids and row numbers; else as `read_table`."""
+    """Yield tables of ``chunk_size`` rows, in constant memory; else as `read_table`."""
     source = _Source(path, text, label, format, encoding, sep, need_labels)
     rows = source.rows()
     while chunk := list(itertools.islice(rows, chunk_size)):

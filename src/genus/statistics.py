@@ -257,7 +257,7 @@ class ClassCounts:
         self.check_shapes()
         starts, n_cells = self.indptr, len(self.counts)
         sound = (
-            starts[0] == 0 and starts[-1] == n_cells and (np.diff(starts) >= 0).all()
+            starts[0] == 0 and starts[-1] == n_cells and (starts[1:] >= starts[:-1]).all()
             and (self.counts > 0).all()
             and (self.classes >= 0).all() and (self.classes < self.n_classes).all()
             and (self.documents >= 0).all() and (self.weights >= 0).all()
@@ -266,7 +266,7 @@ class ClassCounts:
         if sound and n_cells:
             first_of_word = np.zeros(n_cells + 1, dtype=bool)
             first_of_word[starts] = True
-            sound = bool((first_of_word[1:-1] | (np.diff(self.classes) > 0)).all())
+            sound = bool((first_of_word[1:-1] | (self.classes[1:] > self.classes[:-1])).all())
         if not sound:
             raise ValueError("the model's counts are inconsistent: the file is damaged.")
 

@@ -67,11 +67,11 @@ def read(data: str, how: Reading, *, need_labels: bool = True) -> Table:
 
 def chunks(data: str, how: Reading, *, size: int = 10_000, need_labels: bool = True) -> Iterator[Table]:
     """The same a part at a time, in constant memory."""
-    from genus.io import iter_chunks
+    from genus.io import iter_table
 
     if data.startswith(_DATASET):
         return iter([_dataset(data, how)])
-    return iter_chunks(data, chunk_size=size, need_labels=need_labels, **asdict(how))
+    return iter_table(data, chunk_size=size, need_labels=need_labels, **asdict(how))
 
 
 def _dataset(data: str, how: Reading) -> Table:
@@ -115,9 +115,7 @@ def as_labels(clf: TextClassifier, labels: list[str]) -> list[Any]:
     try:
         return [int(label) for label in labels]
     except ValueError as error:
-        raise DataError(
-            "the labels of this model are whole numbers, and not all labels of the data are"
-        ) from error
+        raise DataError("the labels of this model are whole numbers, and not all labels of the data are") from error
 
 
 def find_class(clf: TextClassifier, label: str) -> Any:
@@ -130,11 +128,7 @@ def find_class(clf: TextClassifier, label: str) -> Any:
     if label in names:
         return names[label]
     close = difflib.get_close_matches(label, names, n=3, cutoff=0.4)
-    hint = (
-        f"did you mean {' or '.join(close)}?"
-        if close
-        else f"genus inspect shows the {len(names):,} there are"
-    )
+    hint = f"did you mean {' or '.join(close)}?" if close else f"genus inspect shows the {len(names):,} there are"
     raise DataError(f"the model has no class {label!r}; {hint}")
 
 

@@ -27,11 +27,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 def clean(text: Any) -> str:
     """On one line, without characters that could steer a terminal: texts and labels may be hostile."""
     line = " ".join(str(text).split())
-    return (
-        line
-        if line.isprintable()
-        else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
-    )
+    return line if line.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 
 def shorten(text: Any, width: int) -> str:
@@ -152,7 +148,5 @@ def write_text(path: str, text: str) -> None:
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise click.ClickException(
-                f"{path}: not written: {(error.strerror or str(error)).lower()}"
-            ) from error
+            raise click.ClickException(f"{path}: not written: {(error.strerror or str(error)).lower()}") from error
         raise

@@ -36,12 +36,8 @@ _AT_ONCE = 4_000_000  # probabilities held in memory, at most
 @click.command()
 @click.argument("model")
 @click.argument("data", required=False)
-@click.option(
-    "-m", "--message", "messages", multiple=True, metavar="TEXT", help="Sort this text; may be repeated."
-)
-@click.option(
-    "--top", type=click.IntRange(1), default=1, metavar="K", help="Show the K most probable classes."
-)
+@click.option("-m", "--message", "messages", multiple=True, metavar="TEXT", help="Sort this text; may be repeated.")
+@click.option("--top", type=click.IntRange(1), default=1, metavar="K", help="Show the K most probable classes.")
 @click.option("--proba", is_flag=True, help="Show the probability of every class.")
 @data_options
 @json_option
@@ -158,9 +154,7 @@ class _Lines:
 @click.option("--against", metavar="LABEL", help="Why not this class; by default the next most probable.")
 @click.option("--html", "page", metavar="FILE", help="Write a page with the words marked in the text.")
 @json_option
-def explain(
-    model: str, text: str, label: str | None, against: str | None, page: str | None, as_json: bool
-) -> None:
+def explain(model: str, text: str, label: str | None, against: str | None, page: str | None, as_json: bool) -> None:
     """Say why a text is given its class, and not the next.
 
     Each word adds to the log odds of the two classes, or takes away from them; the sum is exact.
@@ -194,5 +188,5 @@ def explain(
 
 def _presentable(why: Explanation) -> Explanation:
     """Without characters that could steer a terminal."""
-    words = tuple(word._replace(word=clean(word.word)) for word in why.words)
+    words = tuple(replace(word, word=clean(word.word)) for word in why.words)
     return replace(why, label=clean(why.label), against=clean(why.against), words=words)

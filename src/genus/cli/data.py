@@ -85,9 +85,7 @@ def show(name: str, part: str, rows: int, as_json: bool) -> None:
         for document, label in zip(content[:rows], found.labels, strict=False):
             click.echo(to_json({kind: document, "label": label}))
         return
-    labels = Counter(
-        str(x) for label in found.labels for x in (label if isinstance(label, list) else [label])
-    )
+    labels = Counter(str(x) for label in found.labels for x in (label if isinstance(label, list) else [label]))
     out = console()
     out.print(cell(f"{name} {part}: {count(len(found), 'document')}, {count(len(labels), 'class')}", "bold"))
     common = ", ".join(f"{clean(label)} {n:,}" for label, n in labels.most_common(10))

@@ -19,9 +19,7 @@ _CLASSES = 20  # shown in a terminal
 @click.command()
 @click.argument("model")
 @click.option("--class", "label", metavar="LABEL", help="Show this class only.")
-@click.option(
-    "--words", type=click.IntRange(0), default=8, show_default=True, metavar="N", help="Words per class."
-)
+@click.option("--words", type=click.IntRange(0), default=8, show_default=True, metavar="N", help="Words per class.")
 @json_option
 def inspect(model: str, label: str | None, words: int, as_json: bool) -> None:
     """Show what a model is and what it has learned.
@@ -46,9 +44,7 @@ def inspect(model: str, label: str | None, words: int, as_json: bool) -> None:
     rows = table("class", ">documents", "words")
     for entry in classes:
         documents = "" if entry["documents"] is None else f"{entry['documents']:,}"
-        rows.add_row(
-            cell(entry["label"], "bold"), documents, cell(", ".join(w["word"] for w in entry["words"]))
-        )
+        rows.add_row(cell(entry["label"], "bold"), documents, cell(", ".join(w["word"] for w in entry["words"])))
     out.print(rows)
     hidden = len(clf.classes_) - len(classes)
     if hidden and label is None:
@@ -66,9 +62,7 @@ def _classes(clf: TextClassifier, label: str | None, words: int, most: int | Non
         {
             "label": labels[c],
             "documents": documents[c],
-            "words": [
-                {"word": word, "weight": w} for word, w in (clf.top_words(labels[c], words) if words else [])
-            ],
+            "words": [{"word": word, "weight": w} for word, w in (clf.top_words(labels[c], words) if words else [])],
         }
         for c in order
     ]
@@ -100,11 +94,7 @@ def _print_summary(about: dict[str, Any], clf: TextClassifier) -> None:
     }
     chosen = {k: v for k, v in summary["text"].items() if v != usual[k] and k != "n_jobs"}
     settings = {k: v for k, v in summary["settings"].items() if v is not None and k != "n_jobs"}
-    words = (
-        f"{clf.vectorizer_.n_columns_:,} hashed columns"
-        if summary["words"] is None
-        else f"{summary['words']:,}"
-    )
+    words = f"{clf.vectorizer_.n_columns_:,} hashed columns" if summary["words"] is None else f"{summary['words']:,}"
     rows = table("", "")
     rows.show_header = False
     for name, value in (

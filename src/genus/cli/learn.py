@@ -49,13 +49,9 @@ def _frequency(value: str) -> float:
 
 @click.command()
 @click.argument("data")
-@click.option(
-    "-o", "--out", required=True, metavar="FILE", help="The model file to write, such as mail.genus."
-)
+@click.option("-o", "--out", required=True, metavar="FILE", help="The model file to write, such as mail.genus.")
 @click.option("--model", type=click.Choice(list(MODELS)), default="nb", show_default=True, help="The model.")
-@click.option(
-    "--alpha", type=float, help="Smoothing: what is added to every count. Smaller trusts rare words more."
-)
+@click.option("--alpha", type=float, help="Smoothing: what is added to every count. Smaller trusts rare words more.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another setting of the model.")
 @click.option(
     "--ngrams",
@@ -73,9 +69,7 @@ def _frequency(value: str) -> float:
     help="Count words, characters, or characters within words.",
 )
 @click.option("--stemmer", metavar="LANGUAGE", help="Join forms of a word, such as english or german.")
-@click.option(
-    "--stop-words", metavar="NAME|FILE", help="Leave out words: english, or a file with one a line."
-)
+@click.option("--stop-words", metavar="NAME|FILE", help="Leave out words: english, or a file with one a line.")
 @click.option(
     "--min-df",
     type=_frequency,
@@ -156,8 +150,7 @@ def train(
     shown = console()
     hashed = f"{clf.vectorizer_.n_columns_:,} columns" if n_words is None else count(n_words, "word")
     shown.print(
-        f"learned {count(len(given), 'document')} in {count(len(clf.classes_), 'class')}, {hashed}, "
-        f"in {seconds:.2f} s"
+        f"learned {count(len(given), 'document')} in {count(len(clf.classes_), 'class')}, {hashed}, in {seconds:.2f} s"
     )
     if per_class is not None:
         _print_classes(clf, per_class)
@@ -175,9 +168,7 @@ def _settings(given: tuple[str, ...], estimator: Any, model: str) -> dict[str, A
             raise click.BadParameter(f"{setting!r} is not of the form NAME=VALUE", param_hint="--set")
         if name not in known:
             names = ", ".join(sorted(known))
-            raise click.BadParameter(
-                f"the model {model} has no setting {name!r}, but {names}", param_hint="--set"
-            )
+            raise click.BadParameter(f"the model {model} has no setting {name!r}, but {names}", param_hint="--set")
         try:
             chosen[name] = json.loads(value)
         except ValueError:
@@ -201,9 +192,7 @@ def _by_label(clf: TextClassifier, per_class: list[int] | None) -> dict[str, int
 
 
 def _print_classes(clf: TextClassifier, per_class: list[int]) -> None:
-    largest = sorted(
-        zip(per_class, clf.classes_.tolist(), strict=True), key=lambda pair: (-pair[0], str(pair[1]))
-    )
+    largest = sorted(zip(per_class, clf.classes_.tolist(), strict=True), key=lambda pair: (-pair[0], str(pair[1])))
     rows = table("class", ">documents")
     for n, label in largest[:_CLASSES]:
         rows.add_row(cell(label), f"{n:,}")
@@ -238,13 +227,9 @@ def learn(model: str, data: str, how: Reading, as_json: bool) -> None:
     new = sorted(str(label) for label in set(clf.classes_.tolist()) - classes)
     more = clf.vectorizer_.n_columns_ - n_words
     if as_json:
-        print_json(
-            {"model": model, "learned": len(given), "new_classes": new, "new_words": more, **_totals(clf)}
-        )
+        print_json({"model": model, "learned": len(given), "new_classes": new, "new_words": more, **_totals(clf)})
         return
-    console().print(
-        f"learned {count(len(given), 'document')}, {count(more, 'new word')}, {_named('new class', new)}"
-    )
+    console().print(f"learned {count(len(given), 'document')}, {count(more, 'new word')}, {_named('new class', new)}")
     _print_totals(clf, model)
 
 
@@ -294,6 +279,4 @@ def _print_totals(clf: TextClassifier, model: str) -> None:
 
 def _named(noun: str, labels: list[str]) -> str:
     names = ", ".join(clean(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
-    return f"{count(len(labels), noun) if labels else f'no {noun}'}{f' ({names})' if names else ''}".replace(
-        "[", r"\["
-    )
+    return f"{count(len(labels), noun) if labels else f'no {noun}'}{f' ({names})' if names else ''}".replace("[", r"\[")

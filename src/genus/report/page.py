@@ -58,8 +58,7 @@ def _summary(result: Evaluation) -> str:
         ("calibration error", f"{result.calibration_error:.3f}", "confidence against accuracy"),
     ]
     cells = "".join(
-        f'<div class="tile"><b>{value}</b><span>{name}</span><small>{note}</small></div>'
-        for name, value, note in tiles
+        f'<div class="tile"><b>{value}</b><span>{name}</span><small>{note}</small></div>' for name, value, note in tiles
     )
     unknown = (
         f'<p class="note">{result.n_unknown:,} documents have labels that the model does not know. '
