@@ -109,15 +109,19 @@ def test_new_words_and_classes_come_at_any_time() -> None:
     np.testing.assert_array_equal(grown.predict_log_proba(new), whole.predict_log_proba(new))
 
 
-def test_an_unlearned_text_leaves_no_trace(clf: TextClassifier) -> None:
-    with_more = TextClassifier(vectorizer=Vectorizer(n_hash=2**16)).fit(TEXTS, LABELS)
-    without = clone(with_more).fit(TEXTS, LABELS)
-    with_more.partial_fit(["secret of a customer"], ["private"])
-    assert "private" in with_more.classes_
-    with_more.unlearn(["secret of a customer"], ["private"])
-    assert with_more.classes_.tolist() == without.classes_.tolist()
+@pytest.mark.parametrize("vectorizer", [None, Vectorizer(ngram_range=(1, 2)), Vectorizer(n_hash=2**16)])
+def test_an_unlearned_text_leaves_no_trace(vectorizer: Vectorizer | None, tmp_path: Path) -> None:
+    never = TextClassifier(vectorizer=vectorizer).fit(TEXTS, LABELS)
+    once = clone(never).fit([*TEXTS, "a customer named Zyzzyva"], [*LABELS, "private"])
+    assert "private" in once.classes_
+    once.unlearn(["a customer named Zyzzyva"], ["private"])
+    never.save(tmp_path / "never.genus")
+    once.save(tmp_path / "once.genus")
+    assert (tmp_path / "once.genus").read_bytes() == (tmp_path / "never.genus").read_bytes()
+    later = clone(never).fit(TEXTS, LABELS).partial_fit(["a customer named Zyzzyva"], ["private"])
+    later.unlearn(["a customer named Zyzzyva"], ["private"])
     new = ["the secret printer", "account"]
-    np.testing.assert_array_equal(with_more.predict_log_proba(new), without.predict_log_proba(new))
+    np.testing.assert_array_equal(later.predict_log_proba(new), never.predict_log_proba(new))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,9 @@ void add_multinomial(nanobind::module_& m);
 
 NB_MODULE(_core, m) {
   m.doc() = "Native kernels of genus. Private: the public interface is the Python package.";
+  // Objects that live until the interpreter ends, in a notebook for instance, are no leak worth telling users
+  // of.
+  nanobind::set_leak_warnings(false);
   genus::bindings::add_text(m);
   genus::bindings::add_multinomial(m);
 }

@@ -208,6 +208,16 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         self._keep(Ledger(self._ledger.checked(threads).subtract(gone, threads)))
         return self
 
+    def _has_counts(self, words: Int32) -> NDArray[np.bool_]:
+        """Whether any document still has these words."""
+        indptr = self._ledger.settle(n_threads(self.n_jobs)).indptr
+        return np.asarray(indptr[words + 1] > indptr[words])
+
+    def _keep_columns(self, keep: NDArray[np.bool_]) -> None:
+        """Forget the words that are not marked, which no document has; the others move up."""
+        if not keep.all():
+            self._keep(Ledger(self._ledger.settle(n_threads(self.n_jobs)).keep_words(keep)))
+
     def _batch(
         self,
         rows: SparseRows,

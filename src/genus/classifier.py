@@ -49,10 +49,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     array(['money'], dtype='<U5')
     >>> print(clf.explain("who won the match?"))
     sport  (probability 0.894; next: money)
-      won      +0.847    x1
-      match    +0.442    x1
-      the      +0.154    x1
-      (prior)    +0.693
+      won           +0.847  x1
+      match         +0.442  x1
+      the           +0.154  x1
+      (prior)       +0.693
       = log odds    +2.136
       1 of 4 words are unknown and say nothing
     """
@@ -97,7 +97,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def unlearn(self, texts: Any, labels: Any, sample_weight: Any = None) -> Self:
         """Take texts back that were learned before: the model is as if it had never seen them.
 
-        The words stay in the vocabulary, without any count. Raises ValueError, and changes nothing, where a
+        Words that no other text has leave the vocabulary too. Raises ValueError, and changes nothing, where a
         text was not learned with that label.
         """
         check_is_fitted(self)
@@ -106,6 +106,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.vectorizer_._keeps_every_word and unknown.any():
             raise ValueError(f"Text {int(unknown.argmax())} has words that were never learned; nothing was unlearned.")
         self.model_._unlearn_rows(rows, labels, sample_weight)
+        if self.vectorizer_._grows:
+            keep = np.ones(rows.n_columns, dtype=bool)
+            keep[rows.indices] = self.model_._has_counts(rows.indices)
+            self.vectorizer_._keep_columns(keep)
+            self.model_._keep_columns(keep)
         return self
 
     # ------------------------------------------------------------------ answering
@@ -154,9 +159,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_unknown = int(unknown[0])
         return Explanation(
             text=text,
-            label=self.classes_[chosen],
+            label=self.classes_[chosen].item(),
             probability=float(np.exp(log_proba[chosen])),
-            against=self.classes_[rival],
+            against=self.classes_[rival].item(),
             log_odds=prior + float(sum(w.contribution for w in evidence)),
             prior=prior,
             words=tuple(evidence),

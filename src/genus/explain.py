@@ -59,11 +59,11 @@ class Explanation:
 
     def _lines(self, n: int = 10) -> Iterator[str]:
         yield f"{self.label}  (probability {self.probability:.3f}; next: {self.against})"
-        width = max((len(w.word) for w in self.words[:n]), default=5)
-        for entry in self._shown(n):
-            yield f"  {entry.word:<{width}}  {entry.contribution:+8.3f}  {'x' + _number(entry.count):>4}"
-        for name, value in self._sums(n):
-            yield f"  {name:<{width}}  {value:+8.3f}"
+        lines = [(w.word, w.contribution, f"  x{_number(w.count)}") for w in self._shown(n)]
+        lines += [(name, value, "") for name, value in self._sums(n)]
+        width = max(len(name) for name, _, _ in lines)
+        for name, value, count in lines:
+            yield f"  {name:<{width}}  {value:+8.3f}{count}"
         if self.n_unknown:
             yield f"  {self.n_unknown} of {self.n_words} words are unknown and say nothing"
 

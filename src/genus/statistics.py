@@ -242,6 +242,10 @@ class ClassCounts:
             counts,
         )
 
+    def keep_words(self, keep: NDArray[np.bool_]) -> ClassCounts:
+        """The same counts without the words that are not marked, which must have none."""
+        return replace(self, indptr=np.append(self.indptr[:-1][keep], self.indptr[-1]))
+
     def _combine(
         self, ids: Int32, other: ClassCounts, other_ids: Int32, subtract: bool, n_threads: int
     ) -> tuple[Int64, Int32, Int64]:

@@ -7,6 +7,7 @@ the same options, from native code in threads. Beyond it: stemming, hashing, a v
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, Self
@@ -174,7 +175,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_rows(self, texts: Any) -> SparseRows:
         plan = self._prepare()
         texts = as_texts(texts)
-        if self.n_hash is not None or self.vocabulary is not None:
+        if not self._grows:
             self._set_words(self._given_words())
             return self._count(texts, plan)[0]
         threads = n_threads(self.n_jobs)
@@ -198,7 +199,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         else:
             plan = self._compiled()
         texts = as_texts(texts)
-        if self.n_hash is None and self.vocabulary is None:
+        if self._grows:
             corpus = plan.corpus(texts, n_threads(self.n_jobs))
             self._add_words(Strings(*corpus.words(_ALL, n_threads(self.n_jobs))))
         return self._count(texts, plan)[0]
@@ -253,7 +254,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _set_words(self, words: Strings) -> None:
         self._words = words
-        self._slots = _core.make_slots(*words, self._plan.n_grams)
+        self._slots = _core.make_slots(*words, self._compiled().n_grams)
 
     def _add_words(self, batch: Strings) -> None:
         n_old = len(self._words)
@@ -271,6 +272,11 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         else:
             _core.extend_slots(self._slots, *self._words, n_old, self._plan.n_grams)
 
+    def _keep_columns(self, keep: NDArray[np.bool_]) -> None:
+        """Forget the features that are not marked; the others move up."""
+        if not keep.all():
+            self._set_words(Strings.pack(itertools.compress(self._words.unpack(), keep)))
+
     def _given_words(self) -> Strings:
         if self.n_hash is not None or self.vocabulary is None:
             return _EMPTY
@@ -283,10 +289,14 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     # ------------------------------------------------------------------ options
 
     @property
+    def _grows(self) -> bool:
+        """Whether the vocabulary is learned from texts."""
+        return self.n_hash is None and self.vocabulary is None
+
+    @property
     def _keeps_every_word(self) -> bool:
         """Whether every word of every text learned is in the vocabulary."""
-        prunes = self.min_df != 1 or self.max_df != 1.0 or self.max_features is not None
-        return self.n_hash is None and self.vocabulary is None and not prunes
+        return self._grows and self.min_df == 1 and self.max_df == 1.0 and self.max_features is None
 
     @property
     def _single(self) -> bool:

@@ -241,9 +241,9 @@ def learn(model: str, data: str, how: Reading, as_json: bool) -> None:
 def forget(model: str, data: str, how: Reading, as_json: bool) -> None:
     """Take examples out of a model again.
 
-    All counts are then exactly as if they had never been learned. Each row must be as it was learned: the
-    same text with the same label. If any was not, nothing changes. A class goes with its last example. Words
-    stay in the vocabulary, without any count.
+    The model is then as if they had never been learned. Each row must be as it was learned: the same text
+    with the same label. If any was not, nothing changes. A class goes with its last example, a word with the
+    last text that has it.
 
     \b
     genus forget mail.genus withdrawn.csv
