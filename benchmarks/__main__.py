@@ -1,0 +1,58 @@
+"""``python -m benchmarks``: runs the sections, prints their tables, keeps them in results/bench.json."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from benchmarks import counting, end_to_end, latency, memory, model_file, models
+from benchmarks.bench import Bench
+from benchmarks.report import Table, environment, print_environment, print_summary, write_json
+
+SECTIONS: dict[str, Callable[[Bench], Table]] = {
+    "counting": counting.run,
+    "models": models.run,
+    "end_to_end": end_to_end.run,
+    "latency": latency.run,
+    "memory": memory.run,
+    "model_file": model_file.run,
+}
+RESULTS = Path(__file__).with_name("results") / "bench.json"
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Two rounds on 4 MB of each set: a look, not a result.")
+@click.option("--only", multiple=True, type=click.Choice(list(SECTIONS)), help="This section (repeatable).")
+@click.option("--repeat", type=click.IntRange(1), help="Rounds [default: 5].")
+@click.option("--data-limit", type=click.FloatRange(0, min_open=True), help="Megabytes of text in each part.")
+def main(quick: bool, only: tuple[str, ...], repeat: int | None, data_limit: float | None) -> None:
+    """Compare genus with its peers, side by side on this machine."""
+    console = Console(width=None if Console().is_terminal else 150)
+    bench = Bench(
+        repeat=repeat or (2 if quick else 5), quick=quick, data_limit=data_limit or (4.0 if quick else None)
+    )
+    facts = environment() | {"repeat": bench.repeat, "data_limit_mb": bench.data_limit}
+    print_environment(console, facts)
+    tables = []
+    begin = time.monotonic()
+    with console.status("") as status:
+        bench.say = status.update
+        for name in only or SECTIONS:
+            tables.append(SECTIONS[name](bench))
+            tables[-1].print(console)
+            write_json(RESULTS, facts, tables)  # a run that is broken off keeps what it has
+    for name, reason in bench.absent.items():
+        console.print(f"[yellow]skipped {name}[/]: {reason}", highlight=False)
+    print_summary(console, tables)
+    console.print(f"{time.monotonic() - begin:.0f} s, {bench.repeat} rounds", highlight=False)
+    differ = [record for table in tables for record in table.records if not record.get("equal", True)]
+    if differ:
+        raise click.ClickException(f"{len(differ)} results differ from the peer's")
+
+
+if __name__ == "__main__":
+    main()
