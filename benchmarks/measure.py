@@ -94,8 +94,8 @@ def race(entries: Mapping[str, Entry], rounds: int) -> Race:
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
     """The seconds of a call and its result; of a short call, the median over `SHORT` seconds of calls."""
     taken: list[float] = []
-    result = None
-    while not taken or sum(taken) < SHORT:
+    result, end = None, time.perf_counter() + SHORT
+    while not taken or time.perf_counter() < end:
         result = None  # freeing the old result is not part of making a new one
         begin = time.perf_counter()
         result = call()
