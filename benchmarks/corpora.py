@@ -23,9 +23,13 @@ class Part:
         return sum(len(text.encode("utf-8", "surrogatepass")) for text in self.texts) / 1e6
 
     def shuffled(self) -> Part:
-        """In a random but fixed order: peers that learn online fail on texts sorted by class."""
+        """In a random but fixed order: peers that learn online fail on texts sorted by class.
+
+        The texts are made anew, so that they lie in memory in their order, as texts do that were just read.
+        """
         order = np.random.default_rng(0).permutation(len(self.texts)).tolist()
-        return Part([self.texts[i] for i in order], [self.labels[i] for i in order])
+        raw = [self.texts[i].encode("utf-8", "surrogatepass") for i in order]
+        return Part([text.decode("utf-8", "surrogatepass") for text in raw], [self.labels[i] for i in order])
 
     def limited(self, megabytes: float | None) -> Part:
         """The first texts, up to a size."""
