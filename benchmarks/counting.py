@@ -23,6 +23,7 @@ def run(bench: Bench) -> Table:
         "Text to counts: genus.Vectorizer against CountVectorizer (one thread)",
         ("data", "task", "threads", "peer s", "genus s", "peer MB/s", "genus MB/s", "ratio", "equal"),
         "fit_transform on the training part, transform on the test part with the words of the former.",
+        n_keys=3,
     )
     for corpus in bench.corpora():
         for ngrams in ((1, 1), (1, 2)):

@@ -33,6 +33,7 @@ def run(bench: Bench) -> Table:
         "Opening a model file, and the first answer after it, one core",
         ("model", "system", "file MB", "state", "open ms", "first predict ms"),
         "cold: the file was dropped from the page cache before.",
+        n_keys=4,
     )
     with tempfile.TemporaryDirectory() as folder, pinned(1):
         corpus = bench.largest()

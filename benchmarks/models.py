@@ -27,6 +27,7 @@ def run(bench: Bench) -> Table:
         ("data", "task", "counts", "threads", "peer s", "genus s", "ratio", "difference"),
         "int64: the matrix that scikit-learn gets, by CountVectorizer. float64: that of genus.Vectorizer.\n"
         f"difference: the largest, relative, of log probabilities in the test part; below {TOLERANCE:g}.",
+        n_keys=4,
     )
     for corpus in bench.corpora():
         bench.say(f"naive Bayes of {corpus.name}: counting")

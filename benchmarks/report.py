@@ -44,6 +44,7 @@ class Table:
     title: str
     columns: tuple[str, ...]
     note: str = ""
+    n_keys: int = 2  # columns that tell one row from another
     rows: list[tuple[str, ...]] = field(default_factory=list)
     records: list[dict[str, Any]] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
@@ -64,7 +65,7 @@ class Table:
             self.n_targets += 1
             if not target.met(value):
                 reached = f"{significant(value)}{target.unit}, wanted {target.bound:g}{target.unit}"
-                self.missed.append(f"{self.name}: {', '.join(filter(None, cells[:3]))}: {reached}")
+                self.missed.append(f"{self.name}: {', '.join(cells[: self.n_keys])}: {reached}")
         self.rows.append((*cells, verdict))
         self.records.append(record)
 
