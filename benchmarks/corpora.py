@@ -25,11 +25,11 @@ class Part:
     def shuffled(self) -> Part:
         """In a random but fixed order: peers that learn online fail on texts sorted by class.
 
-        The texts are made anew, so that they lie in memory in their order, as texts do that were just read.
+        All strings are made anew, so that they lie in memory in their order, as strings do that were just read.
         """
         order = np.random.default_rng(0).permutation(len(self.texts)).tolist()
-        raw = [self.texts[i].encode("utf-8", "surrogatepass") for i in order]
-        return Part([text.decode("utf-8", "surrogatepass") for text in raw], [self.labels[i] for i in order])
+        pairs = [(_copy(self.texts[i]), _copy(self.labels[i])) for i in order]
+        return Part([text for text, _ in pairs], [label for _, label in pairs])
 
     def limited(self, megabytes: float | None) -> Part:
         """The first texts, up to a size."""
@@ -61,3 +61,7 @@ def load_corpus(name: str, megabytes: float | None = None) -> Corpus:
 def _part(dataset: Dataset) -> Part:
     assert dataset.texts is not None
     return Part(dataset.texts, dataset.labels)
+
+
+def _copy(string: str) -> str:
+    return string.encode("utf-8", "surrogatepass").decode("utf-8", "surrogatepass")

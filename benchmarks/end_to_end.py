@@ -49,6 +49,7 @@ def run(bench: Bench) -> Table:
         "write: the peer's input files, words in lower case between spaces. Targets are judged without it.\n"
         "fastText and Vowpal Wabbit are timed from inside, without the start of an interpreter.",
     )
+    versions: dict[str, Any] = {}
     trouble = peer_environment(bench)
     if trouble:
         table.note += f"\nfastText and Vowpal Wabbit could not be installed: {escape(trouble)}"
@@ -64,12 +65,14 @@ def run(bench: Bench) -> Table:
                     bench.say(f"end to end, {corpus.name}: {TITLES[name]}, round {number + 1}")
                     with pinned(n_threads):
                         facts[name].append(system())
+        versions = {TITLES[name]: rounds[0].get("version") for name, rounds in facts.items()}
         for name in TITLES:
             if name in facts:
                 _row(table, corpus.name, name, facts)
             else:
                 record = {"data": corpus.name, "system": name, "error": trouble}
                 table.add((corpus.name, TITLES[name], *[""] * 7), record)
+    table.note += "".join(f"\n{title}: version {v}" for title, v in versions.items() if v)
     return table
 
 
@@ -80,8 +83,18 @@ def peer_environment(bench: Bench) -> str:
     if done.is_file() and done.read_text("utf-8") == requirements.read_text("utf-8"):
         return ""
     bench.say("installing fastText and Vowpal Wabbit")
-    pip = [ENVIRONMENT / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    for command in ([sys.executable, "-m", "venv", ENVIRONMENT], [*pip, "--requirement", requirements]):
+    pip = [
+        str(ENVIRONMENT / "bin" / "python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
+    for command in (
+        [sys.executable, "-m", "venv", str(ENVIRONMENT)],
+        [*pip, "--requirement", str(requirements)],
+    ):
         outcome = subprocess.run(command, capture_output=True, text=True, check=False)
         if outcome.returncode != 0:
             lines = (outcome.stderr or outcome.stdout).strip().splitlines()
@@ -128,7 +141,8 @@ def _peer(name: str, corpus: Corpus, folder: Path, n_threads: int) -> Facts:
         write_input(file, part, numbers, LABEL_PREFIX[name])
     written = time.perf_counter() - begin
     worker = Path(__file__).with_name("peers.py")
-    command = [ENVIRONMENT / "bin" / "python", worker, name, *files, str(len(classes)), str(n_threads)]
+    python = ENVIRONMENT / "bin" / "python"
+    command = [*map(str, (python, worker, name, *files, len(classes), n_threads))]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     if outcome.returncode != 0:
         raise RuntimeError(f"{name} failed: {outcome.stderr.strip()}")
