@@ -32,9 +32,7 @@ RESULTS = Path(__file__).with_name("results") / "bench.json"
 def main(quick: bool, only: tuple[str, ...], repeat: int | None, data_limit: float | None) -> None:
     """Compare genus with its peers, side by side on this machine."""
     console = Console(width=None if Console().is_terminal else 150)
-    bench = Bench(
-        repeat=repeat or (2 if quick else 5), quick=quick, data_limit=data_limit or (4.0 if quick else None)
-    )
+    bench = Bench(repeat=repeat or (2 if quick else 5), quick=quick, data_limit=data_limit or (4.0 if quick else None))
     facts = environment() | {"repeat": bench.repeat, "data_limit_mb": bench.data_limit}
     print_environment(console, facts)
     tables = []

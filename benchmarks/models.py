@@ -50,9 +50,7 @@ def run(bench: Bench) -> Table:
             predicts[name] = Entry(_predict(models[name], test[kind]), n)
         predicted = race(predicts, bench.repeat)
         peer, peer_test = models[PEER], test["int64"]
-        difference = {
-            name: _difference(peer, peer_test, models[name], test[kind]) for name, kind, _ in _ours(bench)
-        }
+        difference = {name: _difference(peer, peer_test, models[name], test[kind]) for name, kind, _ in _ours(bench)}
         _rows(bench, table, corpus.name, "predict", predicted, difference, PREDICT_TARGET)
     return table
 

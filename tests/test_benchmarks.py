@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-sys.path.insert(
-    0, str(Path(__file__).parents[1])
-)  # the benchmarks are run from the checkout, never installed
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the benchmarks are run from the checkout, never installed
 
 from benchmarks import counting, end_to_end, latency, measure, memory, model_file, models
 from benchmarks.bench import Bench
@@ -74,9 +72,7 @@ def test_section_runs_and_finds_equal_results(section, bench: Bench, tmp_path: P
     assert all(len(row) == len(table.columns) + 1 for row in table.rows)
     assert all(record.get("equal", True) for record in table.records)
     write_json(tmp_path / "results" / "bench.json", environment(), [table])
-    assert json.loads((tmp_path / "results" / "bench.json").read_text("utf-8"))["sections"][table.name][
-        "records"
-    ]
+    assert json.loads((tmp_path / "results" / "bench.json").read_text("utf-8"))["sections"][table.name]["records"]
 
 
 def test_systems_without_an_environment_are_named_with_the_reason(
