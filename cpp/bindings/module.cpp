@@ -4,6 +4,7 @@
 namespace genus::bindings {
 void add_text(nanobind::module_& m);
 void add_multinomial(nanobind::module_& m);
+void add_weighting(nanobind::module_& m);
 }  // namespace genus::bindings
 
 NB_MODULE(_core, m) {
@@ -13,4 +14,5 @@ NB_MODULE(_core, m) {
   nanobind::set_leak_warnings(false);
   genus::bindings::add_text(m);
   genus::bindings::add_multinomial(m);
+  genus::bindings::add_weighting(m);
 }

@@ -377,3 +377,78 @@ def top_of_rows(
     Annotated[NDArray[numpy.int32], dict(shape=(None, None))],
     Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
 ]: ...
+@overload
+def document_statistics(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_columns: int,
+    n_threads: int,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]
+]: ...
+@overload
+def document_statistics(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_columns: int,
+    n_threads: int,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]
+]: ...
+@overload
+def document_statistics(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_columns: int,
+    n_threads: int,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]
+]: ...
+@overload
+def weigh(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    tf: str,
+    idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    unseen_idf: float,
+    k1: float,
+    b: float,
+    mean_length: float,
+    norm: str,
+    scale: float,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+@overload
+def weigh(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    tf: str,
+    idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    unseen_idf: float,
+    k1: float,
+    b: float,
+    mean_length: float,
+    norm: str,
+    scale: float,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+@overload
+def weigh(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    tf: str,
+    idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    unseen_idf: float,
+    k1: float,
+    b: float,
+    mean_length: float,
+    norm: str,
+    scale: float,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
