@@ -72,8 +72,11 @@ Buffer<Out> weigh_rows(const Csr<Value>& documents, const Weighting& w, int n_th
         row[k] = values[k] == 0 ? 0.0 : weight(static_cast<double>(values[k]), idf);
       }
       const auto norm = w.norm == Norm::none ? 1.0 : norm_of(row, w.norm);
-      const auto divisor = norm == 0 ? 1.0 : norm;
-      for (std::size_t k = 0; k < n; ++k) out[first + k] = static_cast<Out>(row[k] / divisor * w.scale);
+      const auto factor = norm == 0 ? 1.0 : w.scale / norm;
+      if (std::isnormal(factor))
+        for (std::size_t k = 0; k < n; ++k) out[first + k] = static_cast<Out>(row[k] * factor);
+      else  // a norm at the end of what a double holds
+        for (std::size_t k = 0; k < n; ++k) out[first + k] = static_cast<Out>(row[k] / norm * w.scale);
     }
   });
   return out;

@@ -4,12 +4,15 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genus.naive_bayes import MultinomialNB
+from genus.weighting import TermWeighting
 
 pytestmark = pytest.mark.kernel
 
 ESTIMATORS = [
     MultinomialNB(),
     MultinomialNB(background_smoothing=0.1, document_weights="equal"),
+    TermWeighting(),
+    TermWeighting("bm25", idf="smooth", norm="l2"),
 ]
 
 

@@ -17,6 +17,8 @@ namespace {
 constexpr std::array tf_names = {"raw", "binary", "log", "log1p", "sqrt", "log_share", "bm25"};  // as in Tf
 constexpr std::array norm_names = {"none", "l1", "l2"};                                          // as in Norm
 
+using Weights = nb::ndarray<nb::numpy, nb::ndim<1>>;  // of the precision of the counts
+
 template <class Enum>
 Enum parse(const auto& names, const std::string& name) {
   const auto found = std::find(names.begin(), names.end(), name);
@@ -55,7 +57,7 @@ void add_for(nb::module_& m) {
           const nb::gil_scoped_release released;
           weights = weigh<Weight>(documents, weighting, n_threads);
         }
-        return give(std::move(weights));
+        return Weights(give(std::move(weights)));
       },
       "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "tf"_a, "idf"_a.noconvert(),
       "unseen_idf"_a, "k1"_a, "b"_a, "mean_length"_a, "norm"_a, "scale"_a, "n_threads"_a);

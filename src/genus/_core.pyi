@@ -421,7 +421,7 @@ def weigh(
     norm: str,
     scale: float,
     n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+) -> Annotated[NDArray[Any], dict(shape=(None,))]: ...
 @overload
 def weigh(
     indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -436,7 +436,7 @@ def weigh(
     norm: str,
     scale: float,
     n_threads: int,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+) -> Annotated[NDArray[Any], dict(shape=(None,))]: ...
 @overload
 def weigh(
     indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -451,4 +451,4 @@ def weigh(
     norm: str,
     scale: float,
     n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+) -> Annotated[NDArray[Any], dict(shape=(None,))]: ...
