@@ -17,6 +17,7 @@ from genus._tokens import as_texts
 from genus.errors import ModelFileError
 from genus.explain import Explanation, WordEvidence
 from genus.text import Vectorizer
+from genus.weighting import TermWeighting
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -28,8 +29,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The model of the counts: a short name ("nb" is `MultinomialNB`) or a genus model with its settings.
     vectorizer : Vectorizer or None, default=None
         How texts become counts. By default single words, and bigrams of characters in scripts without spaces.
+    weighting : str, TermWeighting or None, default=None
+        What the counts weigh: one of the names of `TermWeighting.named`, or a weighting with its settings.
+        It learns from the texts of `fit` (or of the first `partial_fit`) and stays so: later texts are learned
+        and unlearned with the same idf, in which a new word is as rare as can be.
     n_jobs : int or None, default=None
-        Threads; None for all cores. Takes the place of `n_jobs` in the two parts. No result depends on it.
+        Threads; None for all cores. Takes the place of `n_jobs` in the parts. No result depends on it.
 
     Attributes
     ----------
@@ -37,6 +42,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The fitted model.
     vectorizer_ : Vectorizer
         The fitted vectorizer.
+    weighting_ : TermWeighting or None
+        The fitted weighting.
     classes_ : ndarray
         The labels, sorted.
 
@@ -57,9 +64,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
       1 of 4 words are unknown and say nothing
     """
 
-    def __init__(self, model: Any = "nb", *, vectorizer: Vectorizer | None = None, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        model: Any = "nb",
+        *,
+        vectorizer: Vectorizer | None = None,
+        weighting: str | TermWeighting | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.model = model
         self.vectorizer = vectorizer
+        self.weighting = weighting
         self.n_jobs = n_jobs
 
     # ------------------------------------------------------------------ learning
@@ -76,41 +91,49 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         texts, labels = self._pair(texts, labels)
         if len(np.unique(labels)) < 2:
             raise ValueError("Found one class only: a classifier needs texts of at least two classes.")
-        vectorizer, model = self._new_parts()
+        vectorizer, weighting, model = self._new_parts()
         rows = vectorizer._fit_rows(texts)
+        if weighting is not None:
+            rows = weighting._fit_rows(rows)
         model._fit_rows(rows, labels, sample_weight)
-        self.vectorizer_, self.model_ = vectorizer, model
+        self.vectorizer_, self.weighting_, self.model_ = vectorizer, weighting, model
         return self
 
     def partial_fit(self, texts: Any, labels: Any, sample_weight: Any = None, classes: Any = None) -> Self:
         """Learn more. New words and new classes may come at any time."""
         texts, labels = self._pair(texts, labels)
         if not hasattr(self, "model_"):
-            vectorizer, model = self._new_parts()
+            vectorizer, weighting, model = self._new_parts()
         else:
-            vectorizer, model = self.vectorizer_, self.model_
+            vectorizer, weighting, model = self.vectorizer_, self.weighting_, self.model_
         rows = vectorizer._partial_fit_rows(texts)
+        if weighting is not None:
+            rows = weighting._document_rows(rows) if hasattr(self, "model_") else weighting._fit_rows(rows)
         model._partial_fit_rows(rows, labels, sample_weight)
-        self.vectorizer_, self.model_ = vectorizer, model
+        self.vectorizer_, self.weighting_, self.model_ = vectorizer, weighting, model
         return self
 
     def unlearn(self, texts: Any, labels: Any, sample_weight: Any = None) -> Self:
         """Take texts back that were learned before: the model is as if it had never seen them.
 
-        Words that no other text has leave the vocabulary too. Raises ValueError, and changes nothing, where a
-        text was not learned with that label.
+        Words that no other text has leave the vocabulary too. A weighting keeps the idf that `fit` gave it:
+        "never seen" is meant for that idf. Raises ValueError, and changes nothing, where a text was not learned
+        with that label.
         """
         check_is_fitted(self)
         texts, labels = self._pair(texts, labels)
         rows, unknown = self.vectorizer_._transform_rows(texts)
         if self.vectorizer_._keeps_every_word and unknown.any():
             raise ValueError(f"Text {int(unknown.argmax())} has words that were never learned; nothing was unlearned.")
+        if self.weighting_ is not None:
+            rows = self.weighting_._document_rows(rows)
         self.model_._unlearn_rows(rows, labels, sample_weight)
         if self.vectorizer_._grows:
             keep = np.ones(rows.n_columns, dtype=bool)
             keep[rows.indices] = self.model_._has_counts(rows.indices)
-            self.vectorizer_._keep_columns(keep)
-            self.model_._keep_columns(keep)
+            for part in (self.vectorizer_, self.weighting_, self.model_):
+                if part is not None:
+                    part._keep_columns(keep)
         return self
 
     # ------------------------------------------------------------------ answering
@@ -142,7 +165,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(text, str):
             raise ValueError(f"explain takes one text (str), got {type(text).__name__}.")
         check_is_fitted(self)
-        rows, unknown = self.vectorizer_._transform_rows([text])
+        counts, unknown = self.vectorizer_._transform_rows([text])
+        rows = self._weighted(counts)
         log_proba = self.model_._log_proba_rows(rows)[0]
         order = np.argsort(-log_proba, kind="stable")
         chosen = order[0] if label is None else self._class_number(label)
@@ -153,7 +177,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = self.vectorizer_._words_of(text, rows.indices)
         evidence = [
             WordEvidence(name, float(count), float(value))
-            for name, count, value in zip(names, rows.data, contributions, strict=True)
+            for name, count, value in zip(names, counts.data, contributions, strict=True)
         ]
         evidence.sort(key=lambda w: (-abs(w.contribution), w.word))
         n_unknown = int(unknown[0])
@@ -166,7 +190,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prior=prior,
             words=tuple(evidence),
             n_unknown=n_unknown,
-            n_words=n_unknown + int(rows.data.sum()),
+            n_words=n_unknown + int(counts.data.sum()),
         )
 
     def top_words(self, label: Any, n: int = 10) -> list[tuple[str, float]]:
@@ -199,13 +223,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _get_state(self) -> dict[str, Any]:
         check_is_fitted(self)
-        return {"vectorizer": self.vectorizer_, "model": self.model_}
+        state = {"vectorizer": self.vectorizer_, "model": self.model_}
+        return state if self.weighting_ is None else state | {"weighting": self.weighting_}
 
     def _set_state(self, state: Any) -> None:
         vectorizer, model = state["vectorizer"], state["model"]
         if not isinstance(vectorizer, Vectorizer) or not hasattr(model, "_log_proba_rows"):
             raise ValueError("a vectorizer and a model were expected")
-        self.vectorizer_, self.model_ = vectorizer, model
+        weighting = state.get("weighting")
+        if not (weighting is None or isinstance(weighting, TermWeighting)):
+            raise ValueError("a weighting was expected")
+        self.vectorizer_, self.weighting_, self.model_ = vectorizer, weighting, model
 
     # ------------------------------------------------------------------ helpers
 
@@ -218,17 +246,30 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _rows(self, texts: Any) -> SparseRows:
         if not hasattr(self, "model_"):
             check_is_fitted(self)
-        rows: SparseRows = self.vectorizer_._transform_rows(texts)[0]
-        return rows
+        return self._weighted(self.vectorizer_._transform_rows(texts)[0])
 
-    def _new_parts(self) -> tuple[Vectorizer, Any]:
+    def _weighted(self, rows: SparseRows) -> SparseRows:
+        return rows if self.weighting_ is None else self.weighting_._transform_rows(rows)
+
+    def _new_parts(self) -> tuple[Vectorizer, TermWeighting | None, Any]:
+        weighting = self._new_weighting()
         model = make_model(self.model) if isinstance(self.model, str) else clone(self.model)
         if self.vectorizer is None:
             vectorizer = Vectorizer(split_unspaced=True, dtype=np.float32)
         else:
             vectorizer = clone(self.vectorizer)
         n_threads(self.n_jobs)  # says what is wrong with it, if anything
-        return vectorizer.set_params(n_jobs=self.n_jobs), model.set_params(n_jobs=self.n_jobs)
+        for part in (vectorizer, weighting, model):
+            if part is not None:
+                part.set_params(n_jobs=self.n_jobs)
+        return vectorizer, weighting, model
+
+    def _new_weighting(self) -> TermWeighting | None:
+        if isinstance(self.weighting, str):
+            return TermWeighting.named(self.weighting)
+        if not (self.weighting is None or isinstance(self.weighting, TermWeighting)):
+            raise ValueError(f"weighting must be a name, a TermWeighting or None, got {self.weighting!r}.")
+        return None if self.weighting is None else clone(self.weighting)
 
     def _class_number(self, label: Any) -> int:
         found = np.flatnonzero(self.classes_ == label)
