@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from genus.classifier import TextClassifier
     from genus.errors import DataError, GenusError, ModelFileError
     from genus.explain import Explanation
+    from genus.multilabel import LabelPowerset
     from genus.naive_bayes import MultinomialNB
     from genus.persistence import load, save
     from genus.text import Vectorizer
+    from genus.weighting import TermWeighting
 
 # Imported when first used, so that `import genus` and `genus --help` stay quick.
 _HOME = {
@@ -38,8 +40,10 @@ __all__ = [
     "DataError",
     "Explanation",
     "GenusError",
+    "LabelPowerset",
     "ModelFileError",
     "MultinomialNB",
+    "TermWeighting",
     "TextClassifier",
     "Vectorizer",
     "load",

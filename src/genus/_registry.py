@@ -7,7 +7,9 @@ from typing import Any
 
 # A model file names classes; only these are ever built from one.
 CLASSES = {
+    "LabelPowerset": "genus.multilabel",
     "MultinomialNB": "genus.naive_bayes",
+    "TermWeighting": "genus.weighting",
     "TextClassifier": "genus.classifier",
     "Vectorizer": "genus.text",
 }
