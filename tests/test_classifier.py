@@ -20,7 +20,7 @@ from sklearn.naive_bayes import MultinomialNB as SklearnNB
 from sklearn.pipeline import make_pipeline
 
 import genus
-from genus import ModelFileError, MultinomialNB, TextClassifier, Vectorizer
+from genus import ModelFileError, MultinomialNB, TermWeighting, TextClassifier, Vectorizer
 
 pytestmark = pytest.mark.kernel
 
@@ -261,3 +261,83 @@ def test_twenty_newsgroups_reach_what_naive_bayes_reaches(load: Any) -> None:
     train, test = load("20news-bydate-raw", "train"), load("20news-bydate-raw", "test")
     clf = TextClassifier(MultinomialNB(alpha=0.1)).fit(train.texts, train.labels)
     assert clf.score(test.texts, test.labels) > 0.79
+
+
+# ---------------------------------------------------------------------- weighting
+
+
+@pytest.mark.parametrize("name", ["binary", "log_l2", "sqrt", "tfidf", "log_share", "bm25"])
+def test_a_weighting_stands_between_counts_and_model(name: str) -> None:
+    clf = TextClassifier(weighting=name).fit(TEXTS, LABELS)
+    peer = make_pipeline(Vectorizer(dtype=np.float32), TermWeighting.named(name), MultinomialNB()).fit(TEXTS, LABELS)
+    new = ["the printer charged my card card", "", "unheard of things", "account"]
+    np.testing.assert_array_equal(clf.predict_log_proba(new), peer.predict_log_proba(new))
+
+
+def test_idf_may_be_for_questions_only() -> None:
+    clf = TextClassifier(weighting="query_idf").fit(TEXTS, LABELS)
+    plain = TextClassifier().fit(TEXTS, LABELS)
+    np.testing.assert_array_equal(clf.model_.feature_count_, plain.model_.feature_count_)
+    assert (clf.predict_log_proba(TEXTS) != plain.predict_log_proba(TEXTS)).any()
+    clf.unlearn(TEXTS[:1], LABELS[:1])
+    plain.unlearn(TEXTS[:1], LABELS[:1])
+    np.testing.assert_array_equal(clf.model_.feature_count_, plain.model_.feature_count_)
+
+
+@pytest.mark.parametrize("name", ["tfidf", "sqrt", "bm25", "log_share"])
+def test_a_text_unlearned_under_the_idf_of_fit_leaves_no_trace(name: str) -> None:
+    clf = TextClassifier(weighting=name).fit(TEXTS, LABELS)
+    before = clf.predict_log_proba(TEXTS)
+    secret = ["printer charge charge card", "paper paper account"]
+    clf.partial_fit(secret, ["private", "billing"])
+    assert "private" in clf.classes_
+    np.testing.assert_array_equal(clf.weighting_.document_frequency_, TermWeighting().fit(_counts(TEXTS))._frequency)
+    clf.unlearn(secret, ["private", "billing"])
+    np.testing.assert_array_equal(clf.predict_log_proba(TEXTS), before)
+    clf.partial_fit(["words yet unheard"], ["new"]).unlearn(["words yet unheard"], ["new"])
+    assert clf.classes_.tolist() == ["billing", "login", "printer"]
+    with pytest.raises(ValueError, match="never learned"):
+        clf.unlearn(["card"], ["printer"])
+
+
+def _counts(texts: list[str]) -> Any:
+    return Vectorizer().fit_transform(texts)
+
+
+def test_a_stream_keeps_the_weighting_of_its_first_texts() -> None:
+    clf = TextClassifier(weighting="tfidf").partial_fit(TEXTS[:6], LABELS[:6])
+    frequencies = clf.weighting_.document_frequency_.tolist()
+    clf.partial_fit(TEXTS[6:], LABELS[6:])
+    assert clf.weighting_.document_frequency_.tolist() == frequencies
+    assert clf.predict(["account locked"]).tolist() == ["login"]
+
+
+def test_weighted_evidence_adds_up_and_shows_counts() -> None:
+    clf = TextClassifier(weighting="tfidf").fit(TEXTS, LABELS)
+    why = clf.explain("printer printer card zyzzyva")
+    log_proba = np.sort(clf.predict_log_proba(["printer printer card zyzzyva"])[0])
+    assert why.log_odds == pytest.approx(log_proba[-1] - log_proba[-2])
+    assert why.prior + sum(w.contribution for w in why.words) == pytest.approx(why.log_odds)
+    assert {(w.word, w.count) for w in why.words} == {("printer", 2), ("card", 1)}
+    assert (why.n_unknown, why.n_words) == (1, 4)
+
+
+@pytest.mark.parametrize("weighting", ["tfidf", TermWeighting("bm25", idf="plain", norm="l1")])
+def test_the_weighting_is_saved_with_the_model(weighting: Any, tmp_path: Path) -> None:
+    clf = TextClassifier(weighting=weighting).fit(TEXTS, LABELS)
+    clf.save(tmp_path / "m.genus")
+    loaded = TextClassifier.load(tmp_path / "m.genus")
+    assert loaded.weighting_.get_params() == clf.weighting_.get_params()
+    new = ["the printer charged my card", "account"]
+    np.testing.assert_array_equal(loaded.predict_log_proba(new), clf.predict_log_proba(new))
+    loaded.partial_fit(new, ["printer", "login"]).unlearn(new, ["printer", "login"])
+    np.testing.assert_array_equal(loaded.predict_log_proba(new), clf.predict_log_proba(new))
+
+
+def test_wrong_weightings_are_named() -> None:
+    with pytest.raises(ValueError, match=r"weighting must be one of 'raw', .* got 'idf'"):
+        TextClassifier(weighting="idf").fit(TEXTS, LABELS)
+    with pytest.raises(ValueError, match="weighting must be a name, a TermWeighting or None, got 3"):
+        TextClassifier(weighting=3).fit(TEXTS, LABELS)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="norm must be one of"):
+        TextClassifier(weighting=TermWeighting(norm="max")).fit(TEXTS, LABELS)

@@ -129,6 +129,14 @@ def test_columns_that_were_not_trained_are_ignored_inside():
     np.testing.assert_array_equal(clf._joint_log_likelihood(narrow), clf.predict_joint_log_proba(padded))
 
 
+def test_matrices_over_arrays_with_gaps_are_taken():
+    X, y = corpus()
+    pairs = np.column_stack([X.data, X.indices])
+    gappy = sparse.csr_array((pairs[:, 0], pairs[:, 1], X.indptr), shape=X.shape)
+    assert not gappy.data.flags.c_contiguous
+    assert_same_model(MultinomialNB().fit(gappy, y), MultinomialNB().fit(X, y))
+
+
 # Additive learning
 
 

@@ -359,9 +359,10 @@ def _to_rows(X: Any) -> SparseRows:
     if matrix.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"X must have fewer than 2**31 columns, got {matrix.shape[1]}.")
     native = matrix.data.dtype in (np.float32, np.float64, np.int64)
-    data = matrix.data if native else matrix.data.astype(np.float64)
-    indices: Int32 = matrix.indices.astype(np.int32, copy=False)
-    return SparseRows(matrix.indptr.astype(np.int64, copy=False), indices, data, matrix.shape[1])
+    # A scipy matrix may hold views of other arrays, with gaps.
+    data = np.ascontiguousarray(matrix.data, dtype=None if native else np.float64)
+    indices: Int32 = np.ascontiguousarray(matrix.indices, dtype=np.int32)
+    return SparseRows(np.ascontiguousarray(matrix.indptr, dtype=np.int64), indices, data, matrix.shape[1])
 
 
 def _add_duplicates(rows: SparseRows) -> SparseRows:
