@@ -21,7 +21,7 @@ class Curve {
     for (std::size_t c = 0; c < table_.size(); ++c) table_[c] = c == 0 ? 0.0 : f(static_cast<double>(c));
   }
   double operator()(double c) const {
-    if (c < static_cast<double>(table_.size())) {
+    if (c >= 0 && c < static_cast<double>(table_.size())) {
       const auto whole = static_cast<std::size_t>(c);
       if (static_cast<double>(whole) == c) return table_[whole];
     }
