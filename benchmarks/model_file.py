@@ -68,8 +68,7 @@ def synthetic_model(megabytes: float) -> TextClassifier:
     indptr = np.linspace(0, len(words), n_classes + 1).astype(np.int64)
     counts = sp.csr_matrix((np.ones(len(words), dtype=np.float32), words, indptr), shape=(n_classes, n_words))
     classifier = TextClassifier("nb")
-    classifier.vectorizer_ = vectorizer
-    classifier.model_ = MultinomialNB().fit(counts, np.arange(n_classes))
+    classifier._set_state({"vectorizer": vectorizer, "model": MultinomialNB().fit(counts, np.arange(n_classes))})
     return classifier
 
 

@@ -304,6 +304,17 @@ def _counts(texts: list[str]) -> Any:
     return Vectorizer().fit_transform(texts)
 
 
+def test_words_that_weigh_nothing_survive_unlearning() -> None:
+    """A plain idf is zero for a word of every text: no count tells that others still have it."""
+    texts = [f"ticket {text}" for text in TEXTS]
+    clf = TextClassifier(weighting=TermWeighting(idf="plain")).fit(texts, LABELS)
+    clf.unlearn(texts[:1], LABELS[:1])
+    words = clf.vectorizer_.get_feature_names_out()
+    assert "ticket" in words
+    assert "twice" not in words
+    assert len(clf.weighting_.document_frequency_) == len(words) == clf.model_.n_features_in_
+
+
 def test_a_stream_keeps_the_weighting_of_its_first_texts() -> None:
     clf = TextClassifier(weighting="tfidf").partial_fit(TEXTS[:6], LABELS[:6])
     frequencies = clf.weighting_.document_frequency_.tolist()

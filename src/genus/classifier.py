@@ -129,8 +129,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows = self.weighting_._document_rows(rows)
         self.model_._unlearn_rows(rows, labels, sample_weight)
         if self.vectorizer_._grows:
+            words = rows.indices[rows.data > 0]  # a word that weighs nothing leaves no count to tell by
             keep = np.ones(rows.n_columns, dtype=bool)
-            keep[rows.indices] = self.model_._has_counts(rows.indices)
+            keep[words] = self.model_._has_counts(words)
             for part in (self.vectorizer_, self.weighting_, self.model_):
                 if part is not None:
                     part._keep_columns(keep)

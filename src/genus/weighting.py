@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags, check_array
@@ -353,6 +354,11 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         self._frequency, self._n_documents, self._length = frequency, n_documents, length
         self._idf_cache = None
         self.n_features_in_ = len(frequency)
+
+    def _keep_columns(self, keep: NDArray[np.bool_]) -> None:
+        """Forget the columns that are not marked; the others move up."""
+        frequency, n_documents, length = self._counts
+        self._keep(frequency[keep[: len(frequency)]], n_documents, length)
 
     # Checks
 
