@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from genus.multilabel import LabelPowerset
     from genus.naive_bayes import MultinomialNB
     from genus.persistence import load, save
+    from genus.search import GaussianRandomSearchCV
     from genus.text import Vectorizer
     from genus.weighting import TermWeighting
 
@@ -30,6 +31,7 @@ _HOME = {
     **CLASSES,
     "DataError": "genus.errors",
     "Explanation": "genus.explain",
+    "GaussianRandomSearchCV": "genus.search",
     "GenusError": "genus.errors",
     "ModelFileError": "genus.errors",
     "load": "genus.persistence",
@@ -39,6 +41,7 @@ _HOME = {
 __all__ = [
     "DataError",
     "Explanation",
+    "GaussianRandomSearchCV",
     "GenusError",
     "LabelPowerset",
     "ModelFileError",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -170,6 +171,16 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         super().set_params(**params)
         self._parameters_cache = None
         return self
+
+    def _prediction_parameters(self) -> set[str]:
+        """The parameters that act without the documents: a search need not fit again to change them."""
+        return set(self.get_params(deep=False)) - set(self._shapes_counts)
+
+    def _retuned(self, **params: Any) -> Self:
+        """A fitted model with other `_prediction_parameters` that shares what this one has learned."""
+        model = copy(self).set_params(**params)
+        model._parameters  # noqa: B018 (as fitting does)
+        return model
 
     def _fit_rows(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         self._check_parameters()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from os import PathLike
 from typing import Any, Self
 
@@ -155,6 +156,15 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         log_proba: Float64 = self.model_._log_proba_rows(rows)
         return log_proba
 
+    def leave_one_out_log_proba(self, texts: Any, labels: Any, sample_weight: Any = None) -> Float64:
+        """log p(c | text) for training texts, each by the model trained without it. Words keep their columns."""
+        check_is_fitted(self)
+        texts, labels = self._pair(texts, labels)
+        log_proba: Float64 = self.model_.leave_one_out_log_proba(
+            self.vectorizer_.transform(texts), labels, sample_weight=sample_weight
+        )
+        return log_proba
+
     def predict_top(self, texts: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
         """The k most probable labels of each text and their probabilities, best first."""
         rows = self._rows(texts)
@@ -243,6 +253,23 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+    def _prediction_parameters(self) -> set[str]:
+        """The parameters that act without the texts: a search need not fit again to change them."""
+        names: set[str] = getattr(self.model, "_prediction_parameters", set)()
+        return {f"model__{name}" for name in names - {"n_jobs"}}
+
+    def _retuned(self, **params: Any) -> Self:
+        """A fitted classifier with other `_prediction_parameters` that shares what this one has learned."""
+        other = copy(self)
+        other.model = clone(self.model)
+        other.set_params(**params)
+        other.model_ = self.model_._retuned(**{name.removeprefix("model__"): value for name, value in params.items()})
+        return other
+
+    def _last_step(self, texts: Any) -> tuple[str, Any, Any]:
+        """The prefix of the model's parameters, the fitted model, and the texts as it takes them."""
+        return "model__", self.model_, self.vectorizer_.transform(texts)
 
     def _rows(self, texts: Any) -> SparseRows:
         if not hasattr(self, "model_"):
