@@ -27,6 +27,7 @@ from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import Tags, check_random_state, get_tags, indexable
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples
 
@@ -193,6 +194,8 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         deadline = self._check_settings(y) + time.monotonic()
         X, y = indexable(X, y)
+        if y is not None and is_classifier(self.estimator) and not callable(self.scoring):
+            type_of_target(y, raise_unknown=True)  # metrics would say so of every point
         space = self._space()
         fit_params = _check_method_params(X, params=fit_params)
         run = self._begin(X, y, groups)
@@ -335,7 +338,8 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
         for outcome in parallel(self._tasks(candidates, fits, deadline, begun=bool(run.trials))):
             outcomes.append(outcome)
             if len(outcomes) == len(run.splits):
-                run.trials.append(_Trial(t, points[n_done], candidates[n_done], outcomes))
+                score = sum(outcome.test_scores for outcome in outcomes) / len(outcomes)
+                run.trials.append(_Trial(t, points[n_done], candidates[n_done], outcomes, score))
                 n_done, outcomes = n_done + 1, []
                 show(run)
         return n_done == len(points)
@@ -384,10 +388,7 @@ class _Trial(NamedTuple):
     point: Float64
     params: dict[str, Any]
     outcomes: list[Outcome]  # one for each fold
-
-    @property
-    def score(self) -> float:
-        return float(np.mean([outcome.test_scores for outcome in self.outcomes]))
+    score: float
 
 
 @dataclass
@@ -440,8 +441,11 @@ def _progress(verbose: int, n_points: int) -> Iterator[Callable[[_Run], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
+    if not (verbose and console.is_terminal):
+        yield lambda run: None
+        return
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, disable=not (verbose and console.is_terminal)) as bar:
+    with Progress(*columns, console=console) as bar:
         task = bar.add_task("searching", total=n_points)
 
         def show(run: _Run) -> None:
