@@ -29,7 +29,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import Tags, check_random_state, get_tags, indexable
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, _num_samples
+from sklearn.utils.validation import _check_method_params, _num_samples, assert_all_finite
 
 from genus._arrays import Float64
 from genus._trials import (
@@ -195,6 +195,7 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
         deadline = self._check_settings(y) + time.monotonic()
         X, y = indexable(X, y)
         if y is not None and is_classifier(self.estimator) and not callable(self.scoring):
+            assert_all_finite(np.asarray(y), input_name="y")
             type_of_target(y, raise_unknown=True)  # metrics would say so of every point
         space = self._space()
         fit_params = _check_method_params(X, params=fit_params)
