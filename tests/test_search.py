@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import time
 from collections.abc import Callable
 from typing import Any
@@ -385,16 +386,17 @@ class _Told(ClassifierMixin, BaseEstimator):
         return self.classes_[self.proba.argmax(axis=1)]
 
 
+def likelihood(y: Any, log_proba: Any, classes: Any) -> float:
+    return float(log_proba[np.arange(len(y)), np.searchsorted(classes, y)].mean())
+
+
 def test_leave_one_out_takes_functions_of_the_posterior() -> None:
     X, y = corpus()
-
-    def likelihood(y: Any, log_proba: Any, classes: Any) -> float:
-        return float(log_proba[np.arange(len(y)), np.searchsorted(classes, y)].mean())
-
     found = search(cv="loo", scoring=likelihood).fit(X, y)
     assert found.best_score_ == pytest.approx(search(cv="loo", scoring="neg_log_loss").fit(X, y).best_score_)
     expected = likelihood(y, found.predict_log_proba(X), found.classes_)
     assert found.score(X, y) == expected
+    assert pickle.loads(pickle.dumps(found)).score(X, y) == expected  # noqa: S301
 
 
 def test_leave_one_out_ignores_documents_without_weight() -> None:

@@ -1,4 +1,4 @@
-"""Evaluating one set of parameters on one fold, without fitting again where a model allows it.
+"""Points of a search and their evaluation, without fitting again where a model allows it.
 
 A model says by two methods which of its parameters act without the documents: ``_prediction_parameters()`` names
 them, ``_retuned(**params)`` gives a fitted model with other values of them that shares what was learned.
@@ -7,15 +7,18 @@ A chain of steps may have ``_last_step(X)``: the prefix of its model's parameter
 
 from __future__ import annotations
 
+import math
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from traceback import format_exc
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import _safe_split
@@ -159,6 +162,59 @@ def fit_estimator(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) ->
     return estimator.fit(X, **fit_params) if y is None else estimator.fit(X, y, **fit_params)
 
 
+class Trial(NamedTuple):
+    """An evaluated point."""
+
+    iteration: int
+    point: Float64
+    params: dict[str, Any]
+    outcomes: list[Outcome]  # one for each fold
+    score: float
+
+
+@dataclass
+class Run:
+    """What has been evaluated so far, and what decides how it goes on."""
+
+    search: str
+    seed: int
+    splits: list[tuple[Any, Any]]
+    trials: list[Trial] = field(default_factory=list)
+
+    def propose(self, t: int, space: Space, n_points: int, n_iterations: int, start: Float64) -> Float64:
+        """The points of iteration t: they depend on the seed, t and earlier iterations only."""
+        before = [trial for trial in self.trials if trial.iteration < t]
+        tried = np.array([trial.point for trial in before]).reshape(-1, len(space.scales))
+        scores = np.array([trial.score for trial in before])
+        progress = (t - 1) / max(n_iterations - 2, 1)
+        return space.propose(tried, scores, n_points, progress, start, np.random.default_rng([self.seed, t]))
+
+    def n_done(self, t: int) -> int:
+        return sum(trial.iteration == t for trial in self.trials)
+
+    def best_score(self) -> float:
+        return max((trial.score for trial in self.trials if not math.isnan(trial.score)), default=math.nan)
+
+    def _errors(self) -> tuple[list[str], int]:
+        outcomes = [outcome for trial in self.trials for outcome in trial.outcomes]
+        return [outcome.fit_error for outcome in outcomes if outcome.fit_error], len(outcomes)
+
+    def check_any_success(self) -> None:
+        errors, n = self._errors()
+        if len(errors) == n:
+            raise ValueError(f"all {n} evaluations failed, the first of them with\n{errors[0]}")
+
+    def warn_of_failures(self, error_score: Any) -> None:
+        errors, n = self._errors()
+        if errors:
+            warnings.warn(
+                f"{len(errors)} of {n} evaluations failed; their score is {error_score}. The first failed with\n"
+                + errors[0],
+                FitFailedWarning,
+                stacklevel=4,
+            )
+
+
 # The protocol of models
 
 
@@ -225,6 +281,16 @@ class PosteriorScorer:
         return self.metric(np.asarray(y), estimator.predict_log_proba(X), estimator.classes_, None)
 
 
+@dataclass(frozen=True)
+class _Unweighted:
+    """A user's function of labels, log posteriors and classes."""
+
+    function: Callable[..., float]
+
+    def __call__(self, y: Any, log_proba: Float64, classes: Any, weights: Any) -> float:
+        return float(self.function(y, log_proba, classes))
+
+
 def _of_labels(metric: Callable[..., float], **options: Any) -> Metric:
     def score(y: Any, log_proba: Float64, classes: Any, weights: Any) -> float:
         return float(metric(y, classes[log_proba.argmax(axis=1)], sample_weight=weights, **options))
@@ -251,7 +317,7 @@ _METRICS = {
 def posterior_metric(scoring: str | Callable[..., float] | None) -> Metric:
     """The metric behind ``scoring`` for leave-one-out."""
     if callable(scoring):
-        return lambda y, log_proba, classes, weights: float(scoring(y, log_proba, classes))
+        return _Unweighted(scoring)
     if (name := scoring or "accuracy") not in _METRICS:
         raise ValueError(f"scoring must be one of {', '.join(_METRICS)} or a function with cv='loo', got {scoring!r}.")
     return _METRICS[name]

@@ -11,18 +11,15 @@ the paper cites for its own search without giving further detail).
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.model_selection._search import BaseSearchCV
@@ -36,9 +33,10 @@ from genus._trials import (
     Fold,
     FoldScore,
     LeaveOneOutScore,
-    Outcome,
     PosteriorScorer,
+    Run,
     SharedFits,
+    Trial,
     evaluate,
     fit_estimator,
     has_leave_one_out,
@@ -140,7 +138,7 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     return_train_score = False  # read by the base class
     multimetric_ = False
-    _run: _Run
+    _run: Run
 
     def __init__(
         self,
@@ -253,7 +251,7 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
             raise ValueError(f"param_space names {unknown[0]!r}, but {kind} has only {', '.join(sorted(own))}.")
         return space
 
-    def _begin(self, X: Any, y: Any, groups: Any) -> _Run:
+    def _begin(self, X: Any, y: Any, groups: Any) -> Run:
         """A new run, or the last one to go on with."""
         search = repr((self.param_space, self.n_points, self.start, self.scoring, self.cv, _num_samples(X)))
         if self.warm_start and hasattr(self, "_run"):
@@ -268,10 +266,10 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
             splits = list(check_cv(self.cv, y, classifier=is_classifier(self.estimator)).split(X, y, groups))
         if not splits:
             raise ValueError("cv gives no folds.")
-        self._run = _Run(search, check_random_state(self.random_state).randint(2**31), splits)
+        self._run = Run(search, check_random_state(self.random_state).randint(2**31), splits)
         return self._run
 
-    def _folds(self, run: _Run, X: Any, y: Any, fit_params: dict[str, Any]) -> list[Fold]:
+    def _folds(self, run: Run, X: Any, y: Any, fit_params: dict[str, Any]) -> list[Fold]:
         self.n_splits_ = len(run.splits)
         score: Callable[..., float]
         if self._loo:
@@ -302,7 +300,7 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     # The search
 
-    def _search(self, run: _Run, space: Space, folds: list[Fold], deadline: float) -> None:
+    def _search(self, run: Run, space: Space, folds: list[Fold], deadline: float) -> None:
         start = self._start_points(space)
         fits = SharedFits(self.estimator, space, folds, whole=callable(self.scoring) and not self._loo)
         # Shared models are not to be copied into processes, and their kernels run without the GIL.
@@ -319,14 +317,14 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _evaluate(
         self,
-        run: _Run,
+        run: Run,
         t: int,
         points: Float64,
         space: Space,
         fits: SharedFits,
         parallel: Any,
         deadline: float,
-        show: Callable[[_Run], None],
+        show: Callable[[Run], None],
     ) -> bool:
         """Evaluate points of iteration t; False if there was not enough time."""
         if not len(points):
@@ -340,7 +338,7 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
             outcomes.append(outcome)
             if len(outcomes) == len(run.splits):
                 score = sum(outcome.test_scores for outcome in outcomes) / len(outcomes)
-                run.trials.append(_Trial(t, points[n_done], candidates[n_done], outcomes, score))
+                run.trials.append(Trial(t, points[n_done], candidates[n_done], outcomes, score))
                 n_done, outcomes = n_done + 1, []
                 show(run)
         return n_done == len(points)
@@ -356,7 +354,7 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     # After the search
 
-    def _conclude(self, run: _Run, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
+    def _conclude(self, run: Run, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
         run.warn_of_failures(self.error_score)
         iterations = [trial.iteration for trial in run.trials]
         self.n_iterations_ = iterations[-1] + 1
@@ -382,61 +380,8 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
         return tags
 
 
-class _Trial(NamedTuple):
-    """An evaluated point."""
-
-    iteration: int
-    point: Float64
-    params: dict[str, Any]
-    outcomes: list[Outcome]  # one for each fold
-    score: float
-
-
-@dataclass
-class _Run:
-    """What has been evaluated so far, and what decides how it goes on."""
-
-    search: str
-    seed: int
-    splits: list[tuple[Any, Any]]
-    trials: list[_Trial] = field(default_factory=list)
-
-    def propose(self, t: int, space: Space, n_points: int, n_iterations: int, start: Float64) -> Float64:
-        """The points of iteration t: they depend on the seed, t and earlier iterations only."""
-        before = [trial for trial in self.trials if trial.iteration < t]
-        tried = np.array([trial.point for trial in before]).reshape(-1, len(space.scales))
-        scores = np.array([trial.score for trial in before])
-        progress = (t - 1) / max(n_iterations - 2, 1)
-        return space.propose(tried, scores, n_points, progress, start, np.random.default_rng([self.seed, t]))
-
-    def n_done(self, t: int) -> int:
-        return sum(trial.iteration == t for trial in self.trials)
-
-    def best_score(self) -> float:
-        return max((trial.score for trial in self.trials if not math.isnan(trial.score)), default=math.nan)
-
-    def _errors(self) -> tuple[list[str], int]:
-        outcomes = [outcome for trial in self.trials for outcome in trial.outcomes]
-        return [outcome.fit_error for outcome in outcomes if outcome.fit_error], len(outcomes)
-
-    def check_any_success(self) -> None:
-        errors, n = self._errors()
-        if len(errors) == n:
-            raise ValueError(f"all {n} evaluations failed, the first of them with\n{errors[0]}")
-
-    def warn_of_failures(self, error_score: Any) -> None:
-        errors, n = self._errors()
-        if errors:
-            warnings.warn(
-                f"{len(errors)} of {n} evaluations failed; their score is {error_score}. The first failed with\n"
-                + errors[0],
-                FitFailedWarning,
-                stacklevel=4,
-            )
-
-
 @contextmanager
-def _progress(verbose: int, n_points: int) -> Iterator[Callable[[_Run], None]]:
+def _progress(verbose: int, n_points: int) -> Iterator[Callable[[Run], None]]:
     """A bar on standard error, where that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -449,7 +394,7 @@ def _progress(verbose: int, n_points: int) -> Iterator[Callable[[_Run], None]]:
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("searching", total=n_points)
 
-        def show(run: _Run) -> None:
+        def show(run: Run) -> None:
             bar.update(task, completed=len(run.trials), description=f"best score {run.best_score():.4g}")
 
         yield show
