@@ -5,13 +5,17 @@
 namespace genus {
 namespace {
 
+constexpr std::size_t ahead = 4;  // short texts lie anywhere: ask for them before they are read
+
 class TextReader : public TokenSource::Reader {
  public:
   TextReader(std::span<const Text> texts, const TokenizerOptions& options, Vocabulary stop_words)
       : texts_(texts), tokenizer_(options), stop_words_(stop_words) {}
 
   void operator()(std::int64_t d, std::vector<Token>& tokens) override {
-    tokenizer_(texts_[static_cast<std::size_t>(d)], tokens);
+    const auto row = static_cast<std::size_t>(d);
+    if (row + ahead < texts_.size()) __builtin_prefetch(texts_[row + ahead].data);
+    tokenizer_(texts_[row], tokens);
     if (stop_words_.size() > 0)
       std::erase_if(tokens,
                     [&](const Token& t) { return stop_words_.find(&t, 1, t.hash) != Vocabulary::unknown; });

@@ -206,6 +206,7 @@ void Tokenizer::normalise() {
 void Tokenizer::words(std::vector<Token>& tokens) {
   enum class Kind : std::uint8_t { none, word, unspaced };
   const auto kind_of = [&](std::uint32_t code) {
+    if (code - 'a' < 26 || code - '0' < 10) return Kind::word;  // most characters of most texts
     const Character& c = character(code);
     if (options_.split_unspaced && c.is(Character::unspaced)) return Kind::unspaced;
     const bool part =

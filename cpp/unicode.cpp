@@ -47,6 +47,10 @@ const Character& character(std::uint32_t code) {
 void append_lower(std::span<const std::uint32_t> text, std::vector<std::uint32_t>& out) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::uint32_t code = text[i];
+    if (code < 0x80) {
+      out.push_back(code - 'A' < 26 ? code | 0x20 : code);
+      continue;
+    }
     const Character& c = character(code);
     if (code == capital_sigma) {
       out.push_back(ends_word(text, i) ? final_sigma : small_sigma);

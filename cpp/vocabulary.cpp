@@ -38,15 +38,21 @@ class PaddedHash {
 
 }  // namespace
 
-bool Vocabulary::spells(std::string_view word, const Token* tokens, std::size_t n) {
+bool Vocabulary::spells(std::string_view word, const Token* tokens, std::size_t n) const {
   std::size_t total = n - 1;
   for (std::size_t k = 0; k < n; ++k) total += tokens[k].length;
   if (word.size() != total) return false;
+  // Most words are short: two loads instead of a call. They may read past the word, not past the bytes.
+  const char* const end = reinterpret_cast<const char*>(words_.blob.data() + words_.blob.size());
   const char* p = word.data();
   for (std::size_t k = 0; k < n; ++k) {
     if (k > 0 && *p++ != ' ') return false;
-    if (std::memcmp(p, tokens[k].data, tokens[k].length) != 0) return false;
-    p += tokens[k].length;
+    const Token& token = tokens[k];
+    const bool same = token.length <= 16 && end - p >= 16
+                          ? head_of(p, token.length) == head_of(token.data, token.length)
+                          : std::memcmp(p, token.data, token.length) == 0;
+    if (!same) return false;
+    p += token.length;
   }
   return true;
 }
@@ -77,10 +83,12 @@ std::vector<std::int32_t> find_words(StringsView features, bool n_grams, const V
                                      std::uint32_t n_hash) {
   std::vector<std::int32_t> columns(features.size());
   PaddedHash padded;
+  std::string copy;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string_view text = features[i];
     const std::uint64_t hash = n_grams ? padded.n_gram(text) : padded(text);
-    const Token whole{text.data(), hash, static_cast<std::uint32_t>(text.size())};
+    copy.assign(text).append(token_padding, '\0');
+    const Token whole{copy.data(), hash, static_cast<std::uint32_t>(text.size())};
     columns[i] = n_hash > 0 ? hashed_column(hash, n_hash) : vocabulary.find(&whole, 1, hash);
   }
   return columns;

@@ -77,7 +77,7 @@ class Vocabulary {
     const std::uint64_t slot = slots_[hash & (slots_.size() - 1)];
     return slot >> 32 == hash >> 32 ? static_cast<std::uint32_t>(slot) - 1 : ~std::uint32_t{0};
   }
-  static bool spells(std::string_view word, const Token* tokens, std::size_t n);
+  bool spells(std::string_view word, const Token* tokens, std::size_t n) const;
 
   StringsView words_;
   std::span<const std::uint64_t> slots_;

@@ -121,7 +121,10 @@ void Texts::borrow_sequence(nb::handle source) {
   if (!owner_.is_valid()) throw nb::python_error();
   const auto n = static_cast<std::size_t>(PyTuple_GET_SIZE(owner_.ptr()));
   views_.reserve(n);
+  constexpr std::size_t ahead = 8;
   for (std::size_t row = 0; row < n; ++row) {
+    if (row + ahead < n)
+      __builtin_prefetch(PyTuple_GET_ITEM(owner_.ptr(), static_cast<Py_ssize_t>(row + ahead)));
     PyObject* item = PyTuple_GET_ITEM(owner_.ptr(), static_cast<Py_ssize_t>(row));
     if (!PyUnicode_Check(item))
       throw nb::type_error(
