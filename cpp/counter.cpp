@@ -88,17 +88,40 @@ void for_each_range(const TokenSource& source, std::size_t n_ranges, int n_threa
   });
 }
 
+// Looks up n things whose cache lines are found one through the other. Each stage asks for the next line of
+// things to come, so that many are under way at once; the last step, use(i), finds them all there.
+template <class Hash, class Use, class... Stages>
+void in_stages(std::size_t n, Hash&& hash, Use&& use, Stages&&... stages) {
+  std::size_t left = sizeof...(Stages);
+  const auto start = [&](auto& stage) {
+    for (std::size_t i = 0; i < std::min(n, left * ahead); ++i) stage(hash(i));
+    --left;
+  };
+  (start(stages), ...);
+  for (std::size_t i = 0; i < n; ++i) {
+    left = sizeof...(Stages);
+    const auto go_on = [&](auto& stage) {
+      if (const std::size_t next = i + left-- * ahead; next < n) stage(hash(next));
+    };
+    (go_on(stages), ...);
+    use(i);
+  }
+}
+
 // Calls found(node) for every n-gram of the worker's tokens, through a lexicon that learns them.
 template <class Found>
 void learn_n_grams(Worker& w, NGramRange range, Lexicon& lexicon, Found&& found) {
   const std::size_t n_tokens = w.tokens.size();
+  const auto slot = [&](std::uint64_t hash) { lexicon.prefetch_slot(hash); };
+  const auto node = [&](std::uint64_t hash) { lexicon.prefetch_node(hash); };
   w.words.resize(n_tokens);
-  for (std::size_t i = 0; i < n_tokens; ++i) {
-    if (i + 2 * ahead < n_tokens) lexicon.prefetch_slot(w.tokens[i + 2 * ahead].hash);
-    if (i + ahead < n_tokens) lexicon.prefetch_node(w.tokens[i + ahead].hash);
-    w.words[i] = lexicon.word(w.tokens[i]);
-    if (range.min == 1) found(w.words[i]);
-  }
+  in_stages(
+      n_tokens, [&](std::size_t i) { return w.tokens[i].hash; },
+      [&](std::size_t i) {
+        w.words[i] = lexicon.word(w.tokens[i]);
+        if (range.min == 1) found(w.words[i]);
+      },
+      slot, node);
   if (range.max == 1) return;
   w.nodes = w.words;  // the (n - 1)-gram that starts at i
   for (std::size_t n = 2; n <= range.max && n <= n_tokens; ++n) {
@@ -106,19 +129,20 @@ void learn_n_grams(Worker& w, NGramRange range, Lexicon& lexicon, Found&& found)
     w.hashes.resize(count);
     for (std::size_t i = 0; i < count; ++i)
       w.hashes[i] = Lexicon::hash_n_gram(w.nodes[i], w.words[i + n - 1]);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i + 2 * ahead < count) lexicon.prefetch_slot(w.hashes[i + 2 * ahead]);
-      if (i + ahead < count) lexicon.prefetch_node(w.hashes[i + ahead]);
-      w.nodes[i] = lexicon.n_gram(w.nodes[i], w.words[i + n - 1], w.hashes[i]);
-      if (n >= range.min) found(w.nodes[i]);
-    }
+    in_stages(
+        count, [&](std::size_t i) { return w.hashes[i]; },
+        [&](std::size_t i) {
+          w.nodes[i] = lexicon.n_gram(w.nodes[i], w.words[i + n - 1], w.hashes[i]);
+          if (n >= range.min) found(w.nodes[i]);
+        },
+        slot, node);
   }
 }
 
-// Calls found(i, n) for every n-gram of the worker's tokens, n by n: it starts at token i, and w.hashes[i] is
-// its hash.
-template <class Found>
-void hash_n_grams(Worker& w, NGramRange range, Found&& found) {
+// Calls each(n) for n from range.min to range.max, with w.hashes[i] the hash of the n-gram that starts at
+// token i.
+template <class Each>
+void hash_n_grams(Worker& w, NGramRange range, Each&& each) {
   const std::size_t n_tokens = w.tokens.size();
   w.hashes.resize(n_tokens);
   for (std::size_t i = 0; i < n_tokens; ++i) w.hashes[i] = w.tokens[i].hash;
@@ -127,8 +151,7 @@ void hash_n_grams(Worker& w, NGramRange range, Found&& found) {
     if (n > 1)
       for (std::size_t i = 0; i < w.hashes.size(); ++i)
         w.hashes[i] = hash_join(w.hashes[i], w.tokens[i + n - 1].hash);
-    if (n >= range.min)
-      for (std::size_t i = 0; i < w.hashes.size(); ++i) found(i, n);
+    if (n >= range.min) each(n);
   }
 }
 
@@ -310,23 +333,30 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
       (*worker.read)(d, worker.tokens);
       keys.clear();
       const auto row = static_cast<std::size_t>(d);
-      hash_n_grams(worker, range, [&](std::size_t i, std::size_t n) {
+      hash_n_grams(worker, range, [&](std::size_t n) {
         const auto& hashes = worker.hashes;
         if (n_hash > 0) {
-          keys.push_back(static_cast<std::uint32_t>(hashed_column(hashes[i], n_hash)));
+          for (const std::uint64_t hash : hashes)
+            keys.push_back(static_cast<std::uint32_t>(hashed_column(hash, n_hash)));
           return;
         }
-        if (vocabulary.has_slots()) {
-          if (i + 3 * ahead < hashes.size()) vocabulary.prefetch_slot(hashes[i + 3 * ahead]);
-          if (i + 2 * ahead < hashes.size()) vocabulary.prefetch_offsets(hashes[i + 2 * ahead]);
-          if (i + ahead < hashes.size()) vocabulary.prefetch_text(hashes[i + ahead]);
+        if (!vocabulary.has_slots()) {
+          if (n == range.min) result.unknown[row] += static_cast<std::int32_t>(hashes.size());
+          return;
         }
-        const std::int32_t column = vocabulary.find(&worker.tokens[i], n, hashes[i]);
-        if (column >= 0) {
-          keys.push_back(static_cast<std::uint32_t>(column));
-        } else if (n == range.min) {
-          ++result.unknown[row];
-        }
+        in_stages(
+            hashes.size(), [&](std::size_t i) { return hashes[i]; },
+            [&](std::size_t i) {
+              const std::int32_t column = vocabulary.find(&worker.tokens[i], n, hashes[i]);
+              if (column >= 0) {
+                keys.push_back(static_cast<std::uint32_t>(column));
+              } else if (n == range.min) {
+                ++result.unknown[row];
+              }
+            },
+            [&](std::uint64_t hash) { vocabulary.prefetch_slot(hash); },
+            [&](std::uint64_t hash) { vocabulary.prefetch_offsets(hash); },
+            [&](std::uint64_t hash) { vocabulary.prefetch_text(hash); });
       });
       sort_row(keys, spare, 0);
       const std::size_t begin = part.indices.size();
