@@ -1,30 +1,59 @@
-// A vector whose elements start out uninitialised: for outputs that threads fill, each touching its own
-// pages.
+// Vectors for large arrays: elements start out uninitialised, so that threads touch their own pages first,
+// and large ones lie on large pages where the system has them. Look-ups scattered over tens of megabytes
+// otherwise wait for the translation of addresses as long as for the memory itself.
 #pragma once
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
 namespace genus {
 
 template <class T>
-struct Uninitialised : std::allocator<T> {
+struct LargeArrays {
+  using value_type = T;
+  static constexpr std::size_t page = std::size_t{1} << 21;
+
+  LargeArrays() = default;
   template <class U>
-  struct rebind {
-    using other = Uninitialised<U>;
-  };
-  template <class U>
-  void construct(U* p) {
-    ::new (static_cast<void*>(p)) U;
+  LargeArrays(const LargeArrays<U>&) {}
+  bool operator==(const LargeArrays&) const = default;
+
+  T* allocate(std::size_t n) {
+    if (!is_large(n)) return std::allocator<T>().allocate(n);
+    const std::size_t bytes = (n * sizeof(T) + page - 1) / page * page;
+    void* const memory = std::aligned_alloc(page, bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+#if defined(__linux__)
+    madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on it
+#endif
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* memory, std::size_t n) {
+    if (!is_large(n)) return std::allocator<T>().deallocate(memory, n);
+    std::free(memory);
   }
   template <class U, class... Args>
   void construct(U* p, Args&&... args) {
-    ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...);
+    if constexpr (sizeof...(Args) == 0)
+      ::new (static_cast<void*>(p)) U;
+    else
+      ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...);
+  }
+
+ private:
+  static bool is_large(std::size_t n) {
+    return n >= 2 * page / sizeof(T) && n < ~std::size_t{0} / sizeof(T) - page;
   }
 };
 
 template <class T>
-using Buffer = std::vector<T, Uninitialised<T>>;
+using Buffer = std::vector<T, LargeArrays<T>>;
 
 }  // namespace genus

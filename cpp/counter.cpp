@@ -284,7 +284,7 @@ OwnedStrings CountedCorpus::words(std::span<const std::uint8_t> keep, int n_thre
   constexpr std::int64_t grain = 1 << 14;
   const auto kept = kept_nodes(keep);
   const auto n = static_cast<std::int64_t>(kept.size());
-  OwnedStrings result{{}, std::vector<std::int64_t>(kept.size() + 1, 0)};
+  OwnedStrings result{{}, Buffer<std::int64_t>(kept.size() + 1, 0)};
   std::int64_t* const offsets = result.offsets.data();
   const auto for_each_kept = [&](auto&& use) {
     parallel_ranges(n, grain, n_threads, [&](std::int64_t begin, std::int64_t end) {
@@ -306,7 +306,7 @@ OwnedStrings CountedCorpus::words(std::span<const std::uint8_t> keep, int n_thre
   return result;
 }
 
-std::vector<std::uint64_t> CountedCorpus::slots(std::span<const std::uint8_t> keep) const {
+Buffer<std::uint64_t> CountedCorpus::slots(std::span<const std::uint8_t> keep) const {
   const auto by_node = lexicon_.text_hashes();
   std::vector<std::uint64_t> hashes;
   for (const std::uint32_t node : kept_nodes(keep)) hashes.push_back(by_node[node]);
@@ -328,6 +328,7 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
   result.unknown.assign(n_documents, 0);
   for_each_range(source, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
     std::vector<std::uint32_t> keys, spare;
+    WordCache cache(n_documents);
     Part& part = parts[r];
     for (std::int64_t d = ranges[r].first; d < ranges[r].second; ++d) {
       (*worker.read)(d, worker.tokens);
@@ -347,7 +348,9 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
         in_stages(
             hashes.size(), [&](std::size_t i) { return hashes[i]; },
             [&](std::size_t i) {
-              const std::int32_t column = vocabulary.find(&worker.tokens[i], n, hashes[i]);
+              const Token& first = worker.tokens[i];
+              const auto column =
+                  n == 1 ? cache.find(vocabulary, first) : vocabulary.find(&first, n, hashes[i]);
               if (column >= 0) {
                 keys.push_back(static_cast<std::uint32_t>(column));
               } else if (n == range.min) {

@@ -73,8 +73,8 @@ void extend_slots(std::span<std::uint64_t> slots, StringsView words, std::size_t
   }
 }
 
-std::vector<std::uint64_t> make_slots(StringsView words, bool n_grams) {
-  std::vector<std::uint64_t> slots(slots_needed(words.size()), 0);
+Buffer<std::uint64_t> make_slots(StringsView words, bool n_grams) {
+  Buffer<std::uint64_t> slots(slots_needed(words.size()), 0);
   if (!slots.empty()) extend_slots(slots, words, 0, n_grams);
   return slots;
 }
@@ -94,9 +94,9 @@ std::vector<std::int32_t> find_words(StringsView features, bool n_grams, const V
   return columns;
 }
 
-std::vector<std::uint64_t> make_slots(std::span<const std::uint64_t> hashes) {
+Buffer<std::uint64_t> make_slots(std::span<const std::uint64_t> hashes) {
   constexpr std::size_t ahead = 16;
-  std::vector<std::uint64_t> slots(slots_needed(hashes.size()), 0);
+  Buffer<std::uint64_t> slots(slots_needed(hashes.size()), 0);
   const std::size_t mask = slots.size() - 1;
   for (std::size_t number = 0; number < hashes.size(); ++number) {
     if (number + ahead < hashes.size()) __builtin_prefetch(&slots[hashes[number + ahead] & mask], 1);

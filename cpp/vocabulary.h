@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "buffer.h"
 #include "hashing.h"
 #include "tokenizer.h"
 
@@ -30,8 +31,8 @@ struct StringsView {
 };
 
 struct OwnedStrings {
-  std::vector<std::uint8_t> blob;
-  std::vector<std::int64_t> offsets{0};
+  Buffer<std::uint8_t> blob;
+  Buffer<std::int64_t> offsets{0};
 
   void append(std::string_view s) {
     blob.insert(blob.end(), s.begin(), s.end());
@@ -83,9 +84,35 @@ class Vocabulary {
   std::span<const std::uint64_t> slots_;
 };
 
+// Remembers where frequent short words were found. A word costs one cache line here, three in the vocabulary.
+class WordCache {
+ public:
+  // With few words to come it is not worth its memory, and stays empty.
+  explicit WordCache(std::size_t n_documents) : entries_(n_documents < 64 ? 0 : size) {}
+
+  // vocabulary.find for a single word.
+  std::int32_t find(const Vocabulary& vocabulary, const Token& token) {
+    if (entries_.empty() || token.length > 16) return vocabulary.find(&token, 1, token.hash);
+    Entry& entry = entries_[(token.hash >> 32) % size];
+    const Head head = head_of(token.data, token.length);
+    if (entry.length != token.length || entry.head != head)
+      entry = {head, token.length, vocabulary.find(&token, 1, token.hash)};
+    return entry.column;
+  }
+
+ private:
+  struct Entry {
+    Head head{0, 0};
+    std::uint32_t length = 0;  // no token is empty
+    std::int32_t column = 0;
+  };
+  static constexpr std::size_t size = 1 << 12;
+  std::vector<Entry> entries_;
+};
+
 // The slots of a vocabulary. With `n_grams`, words are split at single spaces and hashed as n-grams.
 // A string that is there twice is found under its first number.
-std::vector<std::uint64_t> make_slots(StringsView words, bool n_grams);
+Buffer<std::uint64_t> make_slots(StringsView words, bool n_grams);
 
 // Enters words first ... size - 1 into slots that hold the others, in place. There must be room.
 void extend_slots(std::span<std::uint64_t> slots, StringsView words, std::size_t first, bool n_grams);
@@ -93,7 +120,7 @@ void extend_slots(std::span<std::uint64_t> slots, StringsView words, std::size_t
 std::size_t slots_needed(std::size_t n_words);
 
 // The slots of a vocabulary whose words have these hashes.
-std::vector<std::uint64_t> make_slots(std::span<const std::uint64_t> hashes);
+Buffer<std::uint64_t> make_slots(std::span<const std::uint64_t> hashes);
 
 // The column that a hash falls into when columns are hashed.
 inline std::int32_t hashed_column(std::uint64_t hash, std::uint32_t n_hash) {
@@ -168,8 +195,8 @@ class Lexicon {
   std::uint64_t hash(const Node& node) const;
   void grow();
 
-  std::vector<std::uint64_t> slots_;  // as in Vocabulary
-  std::vector<Node> nodes_;
+  Buffer<std::uint64_t> slots_;  // as in Vocabulary
+  Buffer<Node> nodes_;
   std::vector<char> arena_;  // words of more than 16 bytes
 };
 
