@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 
 #include "unicode.h"
 
@@ -57,6 +58,21 @@ bool is_ascii(const Text& text) {
   for (std::size_t i = 0; i < text.length; ++i) any |= p[i];
   return any < 0x80;
 }
+
+// The first 256 characters as a table: none of them grows or looks at its neighbours when lowered.
+struct Latin1 {
+  std::array<std::uint8_t, 256> lower;
+  std::array<bool, 256> word, nonspace;
+
+  Latin1() {
+    for (std::uint32_t code = 0; code < 256; ++code) {
+      const Character& c = character(code);
+      lower[code] = static_cast<std::uint8_t>(static_cast<std::int32_t>(code) + c.lower_delta);
+      word[code] = c.is(Character::word);
+      nonspace[code] = !c.is(Character::space);
+    }
+  }
+};
 
 Token make_token(const char* data, std::size_t length) {
   return {data, hash_token(data, length), static_cast<std::uint32_t>(length)};
@@ -124,6 +140,8 @@ void Tokenizer::operator()(const Text& text, std::vector<Token>& tokens) {
     ascii_words(text.length, tokens);
     return;
   }
+  if (in_words && text.encoding == Encoding::latin1 && options_.accents == TokenizerOptions::Accents::keep)
+    return latin1_words(static_cast<const std::uint8_t*>(text.data), text.length, tokens);
   decode(text);
   normalise();
   if (in_words) {
@@ -171,6 +189,31 @@ void Tokenizer::ascii_words(std::size_t length, std::vector<Token>& tokens) cons
     carry = mask >> 63;
   }
   if (inside) change(length);
+}
+
+void Tokenizer::latin1_words(const std::uint8_t* text, std::size_t length, std::vector<Token>& tokens) {
+  static const Latin1 table;
+  const auto& part = options_.analyzer == Analyzer::nonspace ? table.nonspace : table.word;
+  char* out = reserve(2 * length);
+  for (std::size_t i = 0; i < length;) {
+    if (!part[text[i]]) {
+      ++i;
+      continue;
+    }
+    const char* const start = out;
+    const std::size_t first = i;
+    for (; i < length && part[text[i]]; ++i) {
+      const std::uint32_t code = options_.lowercase ? table.lower[text[i]] : text[i];
+      if (code < 0x80) {
+        *out++ = static_cast<char>(code);
+      } else {
+        *out++ = static_cast<char>(0xc0 | code >> 6);
+        *out++ = static_cast<char>(0x80 | (code & 0x3f));
+      }
+    }
+    if (i - first >= options_.min_length)
+      tokens.push_back(make_token(start, static_cast<std::size_t>(out - start)));
+  }
 }
 
 void Tokenizer::decode(const Text& text) {

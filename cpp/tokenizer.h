@@ -2,7 +2,8 @@
 // them.
 //
 // Cost per byte of ASCII text: one pass of 16-byte vector operations (lower case, a bit per word character),
-// then a few operations per word. Other text is decoded to code points first, about five times as costly.
+// then a few operations per word. Western European text takes a table look-up per character; other text is
+// decoded to code points first, about five times as costly.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,7 @@ struct TokenizerOptions {
 
 class Tokenizer {
  public:
-  explicit Tokenizer(const TokenizerOptions& options) : options_(options) {}
+  explicit Tokenizer(const TokenizerOptions& options) : options_(options) {}  // cheap: made for every call
 
   // Replaces the contents of `tokens`. The tokens are valid until the next call.
   void operator()(const Text& text, std::vector<Token>& tokens);
@@ -51,6 +52,7 @@ class Tokenizer {
 
   void scan_ascii(const char* text, std::size_t length);
   void ascii_words(std::size_t length, std::vector<Token>& tokens) const;
+  void latin1_words(const std::uint8_t* text, std::size_t length, std::vector<Token>& tokens);
   void decode(const Text& text);
   void normalise();
   void words(std::vector<Token>& tokens);

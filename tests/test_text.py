@@ -86,6 +86,13 @@ def test_every_character_is_cut_and_lowered_as_python_does() -> None:
     assert set(found) == expected
 
 
+@pytest.mark.parametrize("options", [{}, {"lowercase": False}, {"token_pattern": r"\S+"}, {"strip_accents": "unicode"}])
+def test_western_european_text_is_cut_as_python_does(options: dict[str, Any]) -> None:
+    """Strings of the first 256 characters have a way of their own."""
+    assert_same([f"A{chr(c)}B {chr(c)}{chr(c)} {chr(c)}" for c in range(256)], **options)
+    assert_same(["Ça fût très LÉGÈRE", "ÀÉÎ"], ngram_range=(1, 2), **options)
+
+
 def test_words_of_any_length_are_kept_apart() -> None:
     lengths = [2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200]
     texts = [" ".join(letter * n for letter in "xy" for n in lengths), " ".join("x" * n + "z" for n in lengths)]
