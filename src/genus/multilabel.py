@@ -10,11 +10,9 @@ Sets are kept as sparse rows over the labels, and nothing of size documents x se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from itertools import chain, pairwise
-from typing import Any, NamedTuple, Self, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +22,11 @@ from sklearn.utils import Tags, _safe_indexing, check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from genus._arrays import Float64, Int32, Int64, describe
-from genus.statistics import Labels, encode_labels, positions, unite_labels
+from genus._arrays import Float64, Int64
+from genus._label_sets import KINDS, LabelSets, SetRows, check_same_kind, no_rows, read_target
+from genus.statistics import Labels, positions, unite_labels
 
 _BLOCK = 1 << 22  # probabilities of documents x sets held at once: 32 MB
-_KINDS = ("dense", "csr_matrix", "csr_array", "sets")
-
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -85,7 +82,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
 
     estimator_: Any
     classes_: Labels
-    _sets: _LabelSets
+    _sets: LabelSets
     _kind: str
 
     def __init__(self, estimator: Any) -> None:
@@ -106,11 +103,11 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         -------
         self
         """
-        target = _read(y)
+        target = read_target(y)
         check_consistent_length(X, target.rows)
         if len(target.labels) == 0:
             raise ValueError("y must hold at least one label, but every document's set is empty.")
-        sets = _LabelSets.of(target.rows)
+        sets = LabelSets.of(target.rows)
         codes = sets.find(target.rows)
         self.estimator_ = clone(self.estimator).fit(X, codes, **fit_params)
         self.classes_, self._sets, self._kind = target.labels, sets, target.kind
@@ -134,16 +131,16 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         -------
         self
         """
-        target = _read(y)
+        target = read_target(y)
         check_consistent_length(X, target.rows)
-        declared = None if label_sets is None else _read(label_sets)
-        labels, sets, kind = target.labels, _LabelSets.of(_no_rows()), target.kind
+        declared = None if label_sets is None else read_target(label_sets)
+        labels, sets, kind = target.labels, LabelSets.of(no_rows()), target.kind
         first = not hasattr(self, "estimator_")
         if not first:
             labels, sets, kind = self.classes_, self._sets, self._kind
         parts = [part for part in (target, declared) if part is not None]
         for part in parts:
-            _check_same_kind(kind, len(labels), part)
+            check_same_kind(kind, len(labels), part)
             united = unite_labels(labels, part.labels)
             sets, labels = sets.relabelled(positions(labels, united)), united
         for part in parts:
@@ -259,14 +256,14 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
             block = X if size >= n else _safe_indexing(X, slice(begin, begin + size))
             yield self.estimator_.predict_proba(block)
 
-    def _named(self, rows: _Rows) -> list[list[Any]]:
+    def _named(self, rows: SetRows) -> list[list[Any]]:
         labels = self.classes_[rows.members].tolist()
         return [labels[a:b] for a, b in pairwise(rows.indptr.tolist())]
 
     def _codes(self, y: Any) -> Int64:
         """The number of each document's label set, -1 for a set that is not known."""
-        target = _read(y)
-        _check_same_kind(self._kind, len(self.classes_), target)
+        target = read_target(y)
+        check_same_kind(self._kind, len(self.classes_), target)
         unite_labels(self.classes_[:1], target.labels[:1])  # refuses labels of another kind
         known = np.isin(target.labels, self.classes_)
         codes = self._sets.find(target.among(self.classes_))
@@ -289,8 +286,8 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         estimator, labels, kind = state["estimator"], state["labels"], state["kind"]
-        rows = _Rows(state["indptr"], state["members"])
-        if kind not in _KINDS or not hasattr(estimator, "predict"):
+        rows = SetRows(state["indptr"], state["members"])
+        if kind not in KINDS or not hasattr(estimator, "predict"):
             raise ValueError("an estimator and a kind of labels were expected")
         if not isinstance(labels, np.ndarray) or labels.ndim != 1 or not (labels[1:] > labels[:-1]).all():
             raise ValueError("labels must be a sorted one-dimensional array")
@@ -298,7 +295,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         ids = np.asarray(estimator.classes_)
         if ids.dtype.kind not in "iu" or not len(ids) or ids.min() < 0 or ids.max() >= len(rows):
             raise ValueError("the estimator's classes are not the numbers of the label sets")
-        self.estimator_, self.classes_, self._kind, self._sets = estimator, labels, kind, _LabelSets(rows)
+        self.estimator_, self.classes_, self._kind, self._sets = estimator, labels, kind, LabelSets(rows)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
@@ -310,157 +307,3 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_label = True
         return tags
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Sets of labels as sparse rows: positions of labels, rising within a row."""
-
-    indptr: Int64
-    members: Int32
-
-    def __len__(self) -> int:
-        return len(self.indptr) - 1
-
-    def packed(self) -> list[bytes]:
-        """Each row's labels as bytes: equal sets are equal keys."""
-        width, raw = self.members.itemsize, self.members.tobytes()
-        return [raw[a * width : b * width] for a, b in pairwise(self.indptr.tolist())]
-
-    def check(self, n_labels: int) -> None:
-        indptr, members = self.indptr, self.members
-        for array, dtype in ((indptr, np.int64), (members, np.int32)):
-            if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-                raise ValueError("label sets must be one-dimensional arrays of int64 and int32")
-        sound = len(indptr) > 1 and indptr[0] == 0 and indptr[-1] == len(members) and (np.diff(indptr) >= 0).all()
-        if not sound or (len(members) and not 0 <= members.min() <= members.max() < n_labels):
-            raise ValueError("label sets do not fit the labels")
-
-
-class _LabelSets:
-    """Distinct label sets, numbered from 0. Numbers stay when sets are added."""
-
-    def __init__(self, rows: _Rows) -> None:
-        self.rows = rows
-        self._numbers: dict[bytes, int] | None = None
-
-    @classmethod
-    def of(cls, rows: _Rows) -> _LabelSets:
-        """The distinct ones of these, in an order that does not depend on the order of documents."""
-        number = {key: d for d, key in enumerate(rows.packed())}
-        ordered = sorted(number, key=lambda key: np.frombuffer(key, dtype=np.int32).tolist())
-        return cls(_take(rows, np.array([number[key] for key in ordered], dtype=np.int64)))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def numbers(self) -> dict[bytes, int]:
-        if self._numbers is None:
-            self._numbers = {key: i for i, key in enumerate(self.rows.packed())}
-        return self._numbers
-
-    def find(self, rows: _Rows) -> Int64:
-        """The number of each row's set, -1 where it is not one of these."""
-        numbers = self.numbers
-        return np.fromiter((numbers.get(key, -1) for key in rows.packed()), np.int64, len(rows))
-
-    def take(self, ids: NDArray[Any]) -> _Rows:
-        return _take(self.rows, ids)
-
-    def grown(self, rows: _Rows) -> _LabelSets:
-        """These and, behind them, those of the rows that are new."""
-        new = _LabelSets.of(_take(rows, np.flatnonzero(self.find(rows) < 0)))
-        if len(new) == 0:
-            return self
-        indptr = np.concatenate([self.rows.indptr, new.rows.indptr[1:] + self.rows.indptr[-1]])
-        return _LabelSets(_Rows(indptr, np.concatenate([self.rows.members, new.rows.members])))
-
-    def relabelled(self, new_positions: Int32) -> _LabelSets:
-        """The same sets where label i has become label ``new_positions[i]``, in the same order."""
-        if np.array_equal(new_positions, np.arange(len(new_positions))):
-            return self
-        return _LabelSets(_Rows(self.rows.indptr, new_positions[self.rows.members]))
-
-
-class _Target(NamedTuple):
-    """What y says: the labels in it, sorted, and each document's."""
-
-    kind: str
-    labels: Labels
-    rows: _Rows
-
-    def among(self, labels: Labels) -> _Rows:
-        """The rows as positions in other labels; those that are not there get any."""
-        if self.kind != "sets" or len(self.labels) == 0:
-            return self.rows
-        at = positions(self.labels, labels)
-        return _Rows(self.rows.indptr, at[self.rows.members])
-
-
-def _take(rows: _Rows, ids: NDArray[Any]) -> _Rows:
-    lengths = np.diff(rows.indptr)[ids]
-    indptr = np.zeros(len(ids) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=indptr[1:])
-    within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)
-    return _Rows(indptr, rows.members[np.repeat(rows.indptr[:-1][ids], lengths) + within])
-
-
-def _no_rows() -> _Rows:
-    return _Rows(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32))
-
-
-def _check_same_kind(kind: str, n_labels: int, target: _Target) -> None:
-    if (kind == "sets") != (target.kind == "sets"):
-        learned, came = ("sets", "an indicator") if kind == "sets" else ("an indicator", "sets")
-        raise ValueError(f"y must hold labels as they were learned, as {learned}; got {came}.")
-    if kind != "sets" and len(target.labels) != n_labels:
-        raise ValueError(f"y must have {n_labels} columns, one for each label learned, got {len(target.labels)}.")
-
-
-# ---------------------------------------------------------------- reading y
-
-
-def _read(y: Any) -> _Target:
-    if sparse.issparse(y):
-        return _read_indicator(y, "csr_array" if isinstance(y, sparse.sparray) else "csr_matrix")
-    if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-        raise ValueError(f"y must be an indicator matrix or a list of sets of labels, got {describe(y)}.")
-    if getattr(y, "ndim", 1) == 2:
-        return _read_indicator(np.asarray(y), "dense")
-    if getattr(y, "ndim", 1) != 1:
-        raise ValueError(f"y must be an indicator matrix or a list of sets of labels, got {y.ndim} dimensions.")
-    return _read_sets(list(y))
-
-
-def _read_indicator(y: Any, kind: str) -> _Target:
-    try:
-        matrix = sparse.csr_array(y, copy=True)
-    except (TypeError, ValueError):
-        raise ValueError(f"y must hold zeros and ones, got {describe(y)} of {y.dtype}.") from None
-    matrix.sum_duplicates()  # sorts, too
-    matrix.eliminate_zeros()
-    if not (matrix.data == 1).all():
-        strange = matrix.data[matrix.data != 1][0]
-        raise ValueError(f"y must hold zeros and ones where it is a matrix, got {strange!r}.")
-    rows = _Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32))
-    return _Target(kind, np.arange(matrix.shape[1]), rows)
-
-
-def _read_sets(documents: Sequence[Any]) -> _Target:
-    for d, labels in enumerate(documents):
-        if isinstance(labels, (str, bytes)) or not isinstance(labels, (AbstractSet, list, tuple, np.ndarray)):
-            raise ValueError(
-                f"y must be an indicator matrix or a list of sets of labels; row {d} is {labels!r}. "
-                "For one label per document, use the estimator itself."
-            )
-    try:
-        labels, codes = encode_labels(np.fromiter(chain.from_iterable(documents), dtype=object))
-    except TypeError:
-        raise ValueError("y must hold labels that are text or numbers, got something else.") from None
-    indptr = np.zeros(len(documents) + 1, dtype=np.int64)
-    np.cumsum([len(labels) for labels in documents], out=indptr[1:])
-    # Sets are unordered and lists may repeat a label.
-    matrix = sparse.csr_array((np.ones(len(codes)), codes, indptr), shape=(len(documents), len(labels)))
-    matrix.sum_duplicates()
-    return _Target("sets", labels, _Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)))
