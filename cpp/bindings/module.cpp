@@ -4,10 +4,12 @@
 namespace genus::bindings {
 void add_text(nanobind::module_& m);
 void add_multinomial(nanobind::module_& m);
+void add_inverted_index(nanobind::module_& m);
 }  // namespace genus::bindings
 
 NB_MODULE(_core, m) {
   m.doc() = "Native kernels of genus. Private: the public interface is the Python package.";
   genus::bindings::add_text(m);
   genus::bindings::add_multinomial(m);
+  genus::bindings::add_inverted_index(m);
 }

@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from genus.classifier import TextClassifier
+    from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
     from genus.errors import DataError, GenusError, ModelFileError
     from genus.explain import Explanation
     from genus.naive_bayes import MultinomialNB
@@ -38,9 +39,12 @@ __all__ = [
     "DataError",
     "Explanation",
     "GenusError",
+    "KernelDensityClassifier",
     "ModelFileError",
     "MultinomialNB",
+    "NearestNeighborsClassifier",
     "TextClassifier",
+    "TiedDocumentMixture",
     "Vectorizer",
     "load",
     "save",

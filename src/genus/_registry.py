@@ -7,12 +7,20 @@ from typing import Any
 
 # A model file names classes; only these are ever built from one.
 CLASSES = {
+    "KernelDensityClassifier": "genus.document_mixture",
     "MultinomialNB": "genus.naive_bayes",
+    "NearestNeighborsClassifier": "genus.document_mixture",
     "TextClassifier": "genus.classifier",
+    "TiedDocumentMixture": "genus.document_mixture",
     "Vectorizer": "genus.text",
 }
 
-MODELS = {"nb": "MultinomialNB"}
+MODELS = {
+    "nb": "MultinomialNB",
+    "tdm": "TiedDocumentMixture",
+    "kdc": "KernelDensityClassifier",
+    "knn": "NearestNeighborsClassifier",
+}
 
 
 def load_class(name: str) -> Any:

@@ -1,0 +1,653 @@
+"""Classes as mixtures of their documents: the Tied Document Mixture and its relatives.
+
+    p(d | l) = sum over documents m of class l of c_lm * prod over words n of p_m(n)^w_n             (eq. 1)
+    p_m(n)   = (1 - a1 - a2) * pu_m(n) + a1 * ps_l(n) + a2 / N                                       (eq. 2)
+    ps_l(n)  = sum over documents m of class l of c_lm * pu_m(n)                                     (eq. 3)
+
+with pu_m(n) the share of word n in document m, c_lm the document's weight (equal by default, summing to one),
+and N the number of words. A document is smoothed by its class and by the uniform distribution.
+
+Puurula, A., Myaeng, S.: Integrated instance- and class-based generative modeling for text classification
+(ADCS 2013). Its Algorithm 1 is carried out in this form, exact and in logarithms, over an inverted index:
+
+    cls_l   = sum of w_n * log1p(a1 * ps_l(n) * N / a2)
+    inst_m  = sum of w_n * log1p((1 - a1 - a2) * pu_m(n) / (a1 * ps_l(n) + a2 / N))
+    score_l = a3 * log p(l) + |w| * log(a2 / N) + cls_l + log sum over m of c_lm * exp(inst_m)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from genus import _core
+from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
+from genus._base import GenerativeClassifier, _add_duplicates, _check_number
+from genus._documents import DocumentLedger, Documents, canonical, row_sums, take_rows
+from genus._inverted_index import InvertedIndex
+from genus._score_table import ScoreTable
+from genus.smoothing import TiedPath, log_uniform
+from genus.statistics import ONE, Batch, ClassCounts, Ledger
+
+_SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
+
+
+@dataclass(frozen=True)
+class _Values:
+    """What depends on the smoothing: the scores of words in classes and in documents."""
+
+    table: ScoreTable
+    values: Float64
+    largest: Float64
+    n_threads: int
+
+    @cached_property
+    def factors(self) -> Float64:
+        factors: Float64 = _core.exponentials(self.values, self.n_threads)
+        return factors
+
+
+class _DocumentMixture(GenerativeClassifier):
+    """What the three classifiers share."""
+
+    background_smoothing: float
+    prior_scale: float
+    _ledger: DocumentLedger
+    _index_cache: InvertedIndex | None
+
+    @property
+    def _path(self) -> TiedPath:
+        return TiedPath(0.0, float(self.background_smoothing))
+
+    @property
+    def _tolerance(self) -> float:
+        return 0.0
+
+    def _check_parameters(self) -> None:
+        _check_number(
+            "background_smoothing", self.background_smoothing, _SMALLEST, 1,
+            "above 0 and at most 1 (without background smoothing a word that a class has not seen would exclude it)",
+        )  # fmt: skip
+        _check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
+        n_threads(self.n_jobs)
+
+    # Counts and parameters
+
+    def _new_ledger(self) -> Ledger:
+        return DocumentLedger()
+
+    def _keep(self, ledger: Ledger) -> None:
+        super()._keep(ledger)
+        self._index_cache = None
+
+    def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
+        # Weights are rounded to fixed point first, so that a document adds what its mixture weight says.
+        scales = float(ONE) * np.ones(rows.n_rows) if weights is None else np.floor(weights * ONE + 0.5)
+        lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads(self.n_jobs)) / ONE
+        return np.divide(scales, lengths, out=np.zeros(rows.n_rows), where=lengths > 0)
+
+    def _batch(
+        self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None = None
+    ) -> Batch:
+        return super()._batch(canonical(rows), y, sample_weight, classes)
+
+    @property
+    def _documents(self) -> Documents:
+        return self._ledger.documents(n_threads(self.n_jobs))
+
+    @property
+    def _index(self) -> InvertedIndex:
+        if self._index_cache is None:
+            self._index_cache = InvertedIndex.of(self._documents, n_threads(self.n_jobs))
+        return self._index_cache
+
+    def _make_parameters(self, statistics: Any) -> _Values:
+        counts: ClassCounts = statistics
+        index, path, threads = self._index, self._path, n_threads(self.n_jobs)
+        n_words = max(counts.n_words, 1)
+        ratio = path.ratio(counts.totals, n_words)
+        indptr, classes, cells = _core.build_table(counts.indptr, counts.classes, counts.counts, ratio, threads)
+        log_prior = _log_prior(counts.weights)
+        # The mixture's weights c_lm are divided by their sum here, once for all documents.
+        bias = self._scale(log_prior) - _log_weights(index.class_weights)
+        table = ScoreTable(indptr, classes, cells, bias, log_prior, log_uniform(path, counts.totals, n_words))
+        values, largest = _core.index_values(
+            index, index.frequencies, indptr, classes, cells, path.leaf_gain(n_words), threads
+        )
+        return _Values(table, values, largest, threads)
+
+    def _scale(self, log_prior: Float64) -> Float64:
+        return self.prior_scale * log_prior if self.prior_scale > 0 else np.zeros_like(log_prior)
+
+    # Scores
+
+    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+        return self._mixture_scores(rows, self._parameters.table.bias, self._tolerance)
+
+    def _mixture_scores(self, rows: SparseRows, bias: Float64, tolerance: float) -> Float64:
+        parameters: _Values = self._parameters
+        out = self._class_scores(rows, bias)
+        _core.add_mixtures(
+            self._index, parameters.values, parameters.factors, parameters.largest,
+            rows.indptr, rows.indices, rows.data, tolerance, out, n_threads(self.n_jobs),
+        )  # fmt: skip
+        return out
+
+    def _class_scores(self, rows: SparseRows, bias: Float64) -> Float64:
+        """Everything but the sum over documents."""
+        table: ScoreTable = self._parameters.table
+        out = np.empty((rows.n_rows, len(bias)))
+        _core.score(
+            table.indptr, table.classes, table.values,
+            rows.indptr, rows.indices, rows.data,
+            bias, table.log_uniform, out, n_threads(self.n_jobs),
+        )  # fmt: skip
+        return out
+
+    def neighbors(self, X: Any, k: int = 10) -> tuple[Int64, Float64]:
+        """The training documents that carry the posterior.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_words)
+            Word counts.
+        k : int, default=10
+            How many; all, where fewer were learned.
+
+        Returns
+        -------
+        documents : int64 array of shape (n_documents, k)
+            Numbers of training documents, in the order in which they were learned, from 0.
+        shares : array of shape (n_documents, k)
+            p(m, l | d) for document m of class l, largest first. The shares of all documents of a class add
+            up to the class's probability.
+        """
+        return self._neighbors_rows(self._check_rows(X), k)
+
+    def _neighbors_rows(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]:
+        slots, scores = self._top_slots(rows, _check_count("k", k), self._class_scores(rows, self._parameters.table.bias), weighted=True)
+        total = np.logaddexp.reduce(self._joint_log_likelihood(rows), axis=1, keepdims=True)
+        return self._index.order[slots], np.exp(scores - total)
+
+    def _top_slots(self, rows: SparseRows, k: int, bias: Float64, *, weighted: bool) -> tuple[Int64, Float64]:
+        index = self._index
+        offsets = np.log(index.weights) if weighted else np.zeros(index.n_slots)
+        top: tuple[Int64, Float64] = _core.top_slots(
+            index, self._parameters.values, rows.indptr, rows.indices, rows.data,
+            bias, offsets, index.order, min(k, index.n_slots), n_threads(self.n_jobs),
+        )  # fmt: skip
+        return top
+
+    def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+        """log p(l | d) for training documents, each by the model trained without it.
+
+        Exact, without refitting. Words keep their columns.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Training documents, as given to `fit`.
+
+        Returns
+        -------
+        array of shape (n_documents, n_classes)
+            A class whose only document is left out has -inf.
+
+        Raises
+        ------
+        ValueError
+            If a document is not among those learned.
+        """
+        return self._leave_one_out(_add_duplicates(self._check_rows(X)), y, sample_weight)
+
+    def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+        self._check_parameters()
+        batch = self._batch(rows, y, sample_weight)
+        documents, index = self._documents, self._index
+        numbers = documents.locate(batch, distinct=False)
+        if (numbers < 0).any():
+            raise ValueError(f"X, y and sample_weight must be documents that were learned; row {numbers.argmin()} is not.")
+        counts = documents.counts
+        own = documents.codes[numbers]
+        slots = index.slot_of_documents(numbers)
+        rows = take_rows(documents.rows, numbers)  # the same words in order, without zeros
+
+        # The smaller sum of all weights divides every class's prior alike, and so does not matter.
+        total = counts.weights.sum()
+        prior = np.tile(_log_prior(counts.weights), (len(own), 1))
+        here = np.arange(len(own))
+        if total > 0:
+            with np.errstate(divide="ignore"):
+                prior[here, own] = np.log((counts.weights[own] - batch.weights) / float(total))
+            prior[batch.weights == total] = 0  # no other document has weight: equal priors
+        scores = self._scores_without(rows, own, slots) + self._scale(prior)
+        alone = (counts.documents[own] == 1) & ~counts.declared[own]
+        scores[here[alone], own[alone]] = -np.inf
+        return self._normalize(scores)
+
+    def _scores_without(self, rows: SparseRows, own: Int32, slots: Int64) -> Float64:
+        """log p(d | l) of training documents by models without them."""
+        index, path, counts = self._index, self._path, self._documents.counts
+        n_words = max(counts.n_words, 1)
+        weights = np.append(index.weights, 0.0)[slots]
+        entries = np.repeat(np.arange(len(own)), np.diff(rows.indptr))
+        # What a document has added to its class are integers: they can be taken out exactly.
+        added = np.floor(rows.data * self._scales(rows, weights)[entries] + 0.5)
+        left = _cells(counts, rows.indices, own[entries]) / ONE - added / ONE
+        rest = index.class_weights[own] - weights
+        totals = np.where(rest > 0, counts.totals[own] - row_sums(rows.indptr, added) / ONE, 0.0)
+        above = 1 + path.ratio(totals, n_words)[entries] * left
+        mixture = _core.mixture_without_self(
+            index, index.frequencies, rows.indptr, rows.indices, rows.data,
+            path.leaf_gain(n_words) / above, own, slots, n_threads(self.n_jobs),
+        )  # fmt: skip
+        words = row_sums(rows.indptr, rows.data * np.log(above))
+        words += row_sums(rows.indptr, rows.data) * log_uniform(path, totals, n_words)
+        scores = self._mixture_scores(rows, -_log_weights(index.class_weights), 0.0)
+        scores[np.arange(len(own)), own] = words + np.where(rest > 0, mixture - _log_weights(rest), 0.0)
+        return scores
+
+    # Looking inside
+
+    @property
+    def class_count_(self) -> Float64:
+        """The documents' summed weights."""
+        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
+
+    @property
+    def class_log_prior_(self) -> Float64:
+        """log p(l)."""
+        log_prior: Float64 = self._parameters.table.log_prior
+        return log_prior
+
+    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+        """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores.
+
+        A word's evidence is its log probability averaged over the class's documents, each with its share r_m
+        of the class's posterior. Since log sum c_m p_m(d) = sum r_m log p_m(d) - sum r_m log(r_m / c_m), what is
+        left is how far the document singles out some of the class's documents: `_remainder`.
+        """
+        evidence = [self._word_evidence(row, c) for c in classes]
+        prior = self._scale(self._parameters.table.log_prior)[np.asarray(classes)]
+        return prior, np.stack([words for words, _, _ in evidence], axis=1)
+
+    def _remainder(self, row: SparseRows, classes: Sequence[int]) -> Float64:
+        """score - prior - sum of words' evidence, for some classes: minus the divergence of r_m from c_m."""
+        return np.array([self._word_evidence(row, c)[1] for c in classes])
+
+    def _sources(self, row: SparseRows, c: int) -> Float64:
+        """Which shares of each word's probability the document, the class and the background gave: (n, 3)."""
+        return self._word_evidence(row, c)[2]
+
+    def _word_evidence(self, row: SparseRows, c: int) -> tuple[Float64, float, Float64]:
+        table, index, path = self._parameters.table, self._index, self._path
+        n_words = max(len(table.indptr) - 1, 1)
+        words, counts = row.indices.tolist(), row.data.tolist()
+        begin, end = int(index.class_starts[c]), int(index.class_starts[c + 1])
+        log_above = np.zeros(len(words))
+        for i, w in enumerate(words):
+            if 0 <= w < len(table.indptr) - 1:
+                log_above[i] = table.evidence(w, np.array([c]))[0]
+        gain = path.leaf_gain(n_words) * np.exp(table.log_uniform[c] - log_above)
+        own = [index.postings(w, c) for w in words]
+        inst = np.zeros(end - begin)
+        for (slots, frequencies), g, x in zip(own, gain, counts, strict=True):
+            inst[slots] += x * np.log1p(g * frequencies)
+        share = self._component_shares(row, c, inst)
+        evidence, sources = np.zeros(len(words)), np.zeros((len(words), 3))
+        for i, ((slots, frequencies), g, x) in enumerate(zip(own, gain, counts, strict=True)):
+            if not 0 <= words[i] < len(table.indptr) - 1:
+                continue
+            evidence[i] = x * (log_above[i] + share[slots] @ np.log1p(g * frequencies))
+            document = share[slots] @ (g * frequencies / (1 + g * frequencies))
+            background = np.exp(table.log_uniform[c] - log_above[i])
+            sources[i] = document, (1 - document) * (1 - background), (1 - document) * background
+        used = share > 0
+        spread = index.weights[begin:end][used] / max(index.class_weights[c], _SMALLEST)
+        remainder = -float(share[used] @ (np.log(share[used]) - np.log(spread)))
+        return evidence, remainder, sources
+
+    def _component_shares(self, row: SparseRows, c: int, inst: Float64) -> Float64:
+        """r_m: how much of class c's likelihood each of its documents carries."""
+        if not len(inst):
+            return inst
+        index = self._index
+        shares = np.exp(inst - inst.max()) * index.weights[index.class_starts[c] : index.class_starts[c + 1]]
+        return np.asarray(shares / shares.sum())
+
+    def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
+        """The words that speak most for class c: those with the largest ps_c(n) * log(ps_c(n) / ps_rest(n))."""
+        counts = self._documents.counts
+        cells = np.flatnonzero(counts.classes == c)
+        words = np.searchsorted(counts.indptr, cells, side="right") - 1
+        inside = counts.counts[cells] / ONE
+        sums = np.concatenate(([0.0], np.cumsum(counts.counts / ONE)))
+        rest = np.maximum(sums[counts.indptr[words + 1]] - sums[counts.indptr[words]] - inside, 0)
+        background = self.background_smoothing / max(counts.n_words, 1)
+        total, others = counts.totals[c], counts.totals.sum() - counts.totals[c]
+        p = (1 - self.background_smoothing) * inside / max(total, _SMALLEST) + background
+        q = (1 - self.background_smoothing) * rest / max(others, _SMALLEST) + background
+        weights = p * np.log(p / q)
+        best = np.lexsort((words, -weights))[:n]
+        return words[best], weights[best]
+
+    # Keeping
+
+    def _get_state(self) -> dict[str, NDArray[Any] | str | int | float | bool | None]:
+        """Everything learned, as arrays that can be mapped from a file."""
+        parameters, documents, index = self._parameters, self._documents, self._index
+        counts, table = documents.counts, parameters.table
+        state: dict[str, NDArray[Any] | str | int | float | bool | None] = {
+            name: getattr(counts, name) for name in counts.__dataclass_fields__
+        }
+        state |= {
+            "document_indptr": documents.rows.indptr,
+            "document_words": documents.rows.indices,
+            "document_values": np.asarray(documents.rows.data, dtype=np.float64),
+            "document_codes": documents.codes,
+            "document_weights": documents.weights,
+            "values": parameters.values,
+            "largest": parameters.largest,
+        }
+        state |= {f"index_{name}": getattr(index, name) for name in index.__dataclass_fields__}
+        return state | {f"table_{name}": getattr(table, name) for name in table.__dataclass_fields__}
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
+        try:
+            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
+            table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
+            index = InvertedIndex.from_state(state)
+            rows = SparseRows(
+                state["document_indptr"], state["document_words"], state["document_values"], len(counts.indptr) - 1
+            )
+            documents = Documents(counts, rows, state["document_codes"], state["document_weights"])
+            values, largest = state["values"], state["largest"]
+        except KeyError as error:
+            raise ValueError(f"the model's state lacks {error}.") from None
+        documents.check_shapes()
+        table.check_shapes()
+        per_class = (table.bias, table.log_prior, table.log_uniform, index.class_weights)
+        if any(len(array) != counts.n_classes for array in per_class):
+            raise ValueError("the score table, the index and the labels are of different length.")
+        if not len(table.indptr) == len(counts.indptr) == len(index.words):
+            raise ValueError("the score table, the index and the counts know different numbers of words.")
+        for name, array, n in (("values", values, len(index.slots)), ("largest", largest, len(index.run_blocks))):
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != (n,):
+                raise ValueError(f"{name} must be an array of {n} float64 numbers.")
+        self._keep(DocumentLedger(documents, checked=False))
+        self._index_cache = index
+        self._parameters_cache = _Values(table, values, largest, n_threads(self.n_jobs))
+
+
+class TiedDocumentMixture(_DocumentMixture):
+    """A class is a mixture of its training documents, each smoothed by the class and by the uniform distribution.
+
+    Joins instance-based learning (the documents most like the query decide) with class-based learning (naive
+    Bayes): with ``class_smoothing + background_smoothing == 1`` it is `MultinomialNB` over documents of equal
+    weight, with ``class_smoothing == 0`` it is the `KernelDensityClassifier`.
+
+    Parameters
+    ----------
+    class_smoothing : float, default=0.5
+        a1, the weight of the class's average document in each document's word probabilities.
+    background_smoothing : float, default=0.3
+        a2, the weight of the uniform distribution: above 0; ``class_smoothing + background_smoothing`` at most 1.
+    prior_scale : float, default=1.0
+        a3, multiplies the log prior; 0 ignores it. Not negative.
+    tolerance : float, default=0.0
+        By how much any probability may be off. With 0 all are exact; above, blocks of documents that cannot
+        matter more than that are not looked at.
+    n_jobs : int, default=None
+        Threads; None and -1 use every core. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    n_features_in_ : int
+        The number of words N.
+    class_count_, class_log_prior_ : arrays of shape (n_classes,)
+        The documents' summed weights, and log p(l).
+
+    See Also
+    --------
+    MultinomialNB : the same without documents.
+
+    Notes
+    -----
+    ==========  ===========================================  =========================
+    symbol      here                                         shape
+    ==========  ===========================================  =========================
+    w_n         ``X``                                        (n_documents, n_features)
+    a1, a2, a3  the first three parameters
+    log p(l)    ``class_log_prior_``                         (n_classes,)
+    p(l | w)    ``predict_proba``                            (n_documents, n_classes)
+    p(m | w)    ``neighbors``, for the documents m that      (n_documents, k)
+                matter most
+    ==========  ===========================================  =========================
+
+    ``sample_weight`` gives documents weights c_lm. Empty documents count in the prior only; a class whose
+    documents are all empty is uniform over words. An empty query gets the prior. Changing the smoothing
+    (`set_params`) recomputes the index's values and does not index again; learning more does, at the next
+    prediction. A document's probability is computed in 64-bit numbers; log posteriors agree with the definition
+    to about 1e-12 times the document's length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from genus.document_mixture import TiedDocumentMixture
+    >>> X = np.array([[2, 1, 0], [1, 0, 0], [0, 1, 3]])
+    >>> clf = TiedDocumentMixture().fit(X, ["ham", "ham", "spam"])
+    >>> clf.predict([[0, 0, 2]])
+    array(['spam'], dtype='<U4')
+    >>> documents, shares = clf.neighbors([[1, 1, 0]], k=2)
+    >>> documents.tolist()
+    [[0, 1]]
+    """
+
+    def __init__(
+        self,
+        class_smoothing: float = 0.5,
+        background_smoothing: float = 0.3,
+        prior_scale: float = 1.0,
+        tolerance: float = 0.0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.class_smoothing = class_smoothing
+        self.background_smoothing = background_smoothing
+        self.prior_scale = prior_scale
+        self.tolerance = tolerance
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _check_number("class_smoothing", self.class_smoothing, 0, 1, "a number from 0 to 1")
+        if self.class_smoothing + self.background_smoothing > 1 + 1e-12:
+            raise ValueError(
+                "class_smoothing + background_smoothing must be at most 1 (the rest is the document's own weight), "
+                f"got {self.class_smoothing!r} + {self.background_smoothing!r}."
+            )
+        _check_number("tolerance", self.tolerance, 0, 1, "a number from 0 to 1")
+
+    @property
+    def _path(self) -> TiedPath:
+        return TiedPath(float(self.class_smoothing), float(self.background_smoothing))
+
+    @property
+    def _tolerance(self) -> float:
+        return float(self.tolerance)
+
+
+class KernelDensityClassifier(_DocumentMixture):
+    """A class is a mixture of its training documents, each smoothed by the uniform distribution alone.
+
+    The `TiedDocumentMixture` with ``class_smoothing=0``.
+
+    Parameters
+    ----------
+    background_smoothing : float, default=0.5
+        a2, the weight of the uniform distribution: above 0, at most 1.
+    prior_scale : float, default=1.0
+        a3, multiplies the log prior; 0 ignores it. Not negative.
+    n_jobs : int, default=None
+        Threads; None and -1 use every core. Results do not depend on it.
+
+    Examples
+    --------
+    >>> from genus.document_mixture import KernelDensityClassifier
+    >>> clf = KernelDensityClassifier().fit([[2, 1, 0], [1, 0, 0], [0, 1, 3]], ["ham", "ham", "spam"])
+    >>> clf.predict([[0, 0, 2]])
+    array(['spam'], dtype='<U4')
+    """
+
+    def __init__(
+        self, background_smoothing: float = 0.5, prior_scale: float = 1.0, n_jobs: int | None = None
+    ) -> None:
+        self.background_smoothing = background_smoothing
+        self.prior_scale = prior_scale
+        self.n_jobs = n_jobs
+
+
+class NearestNeighborsClassifier(_DocumentMixture):
+    """The training documents under which the query is most probable vote, with that probability.
+
+    The `KernelDensityClassifier` with its sum cut to the ``n_neighbors`` largest terms; equally probable
+    documents are taken in the order in which they were learned. A class without a neighbor has probability 0.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=20
+        How many documents vote; all, where fewer were learned.
+    background_smoothing : float, default=0.5
+        a2, the weight of the uniform distribution: above 0, at most 1.
+    prior_scale : float, default=1.0
+        a3. With 1 every neighbor votes with its own probability; with less, documents of frequent classes
+        count less.
+    n_jobs : int, default=None
+        Threads; None and -1 use every core. Results do not depend on it.
+
+    Notes
+    -----
+    A query without any word that was seen in training has no neighbors: it gets the prior.
+
+    Examples
+    --------
+    >>> from genus.document_mixture import NearestNeighborsClassifier
+    >>> clf = NearestNeighborsClassifier(1).fit([[2, 1, 0], [1, 0, 0], [0, 1, 3]], ["ham", "ham", "spam"])
+    >>> clf.predict_proba([[0, 0, 2]])
+    array([[0., 1.]])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 20,
+        background_smoothing: float = 0.5,
+        prior_scale: float = 1.0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.background_smoothing = background_smoothing
+        self.prior_scale = prior_scale
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _check_count("n_neighbors", self.n_neighbors)
+
+    def _mixture_scores(self, rows: SparseRows, bias: Float64, tolerance: float) -> Float64:
+        k = _check_count("n_neighbors", self.n_neighbors)
+        if k >= self._index.n_slots:
+            return super()._mixture_scores(rows, bias, tolerance)
+        return self._votes(rows, bias, *self._nearest(rows, k))
+
+    def _nearest(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]:
+        return self._top_slots(rows, k, np.zeros((1, len(self._index.class_weights))), weighted=False)
+
+    def _votes(self, rows: SparseRows, bias: Float64, slots: Int64, scores: Float64) -> Float64:
+        """Sums of c_m * exp(inst_m) by class; where nothing is known of a query, over all documents."""
+        index = self._index
+        largest = scores.max(axis=1, initial=-np.inf, keepdims=True)
+        terms = np.where(slots >= 0, np.exp(scores - largest) * index.weights[slots], 0.0)
+        sums = np.zeros((rows.n_rows, len(bias)))
+        np.add.at(sums, (np.arange(rows.n_rows)[:, np.newaxis], index.class_of_slots(np.maximum(slots, 0))), terms)
+        with np.errstate(divide="ignore"):
+            votes = self._class_scores(rows, bias) + (np.log(sums) + largest)
+        unknown = row_sums(rows.indptr, index.known_words(rows).astype(np.float64)) == 0
+        if unknown.any():
+            votes[unknown] = super()._mixture_scores(take_rows(rows, np.flatnonzero(unknown)), bias, 0.0)
+        return votes
+
+    def _neighbors_rows(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]:
+        slots, scores = self._nearest(rows, min(_check_count("k", k), self.n_neighbors))
+        joint = self._joint_log_likelihood(rows)
+        index = self._index
+        scores = scores + np.log(index.weights[slots])
+        scores += np.take_along_axis(self._class_scores(rows, self._parameters.table.bias), index.class_of_slots(slots), 1)
+        shares = np.exp(scores - np.logaddexp.reduce(joint, axis=1, keepdims=True))
+        best = np.argsort(-shares, axis=1, kind="stable")
+        return index.order[np.take_along_axis(slots, best, 1)], np.take_along_axis(shares, best, 1)
+
+    def _scores_without(self, rows: SparseRows, own: Int32, slots: Int64) -> Float64:
+        k = _check_count("n_neighbors", self.n_neighbors)
+        index = self._index
+        if k >= index.n_slots - 1:
+            return super()._scores_without(rows, own, slots)
+        nearest, scores = self._nearest(rows, k + 1)
+        # The document itself steps aside; where it is not among the nearest, the last one does.
+        itself = nearest == slots[:, np.newaxis]
+        itself[~itself.any(axis=1), -1] = True
+        keep = ~itself
+        bias = -_log_weights(index.class_weights)
+        votes = self._votes(rows, bias, nearest[keep].reshape(-1, k), scores[keep].reshape(-1, k))
+        weights = np.append(index.weights, 0.0)[slots]
+        here = np.arange(len(own))
+        votes[here, own] += -bias[own] - _log_weights(index.class_weights[own] - weights)
+        return votes
+
+    def _component_shares(self, row: SparseRows, c: int, inst: Float64) -> Float64:
+        index = self._index
+        slots = self._nearest(row, min(self.n_neighbors, index.n_slots))[0][0]
+        if not index.known_words(row).any():
+            slots = np.arange(index.n_slots)
+        begin, end = index.class_starts[c], index.class_starts[c + 1]
+        mine = np.zeros(end - begin, dtype=bool)
+        mine[slots[(slots >= begin) & (slots < end)] - begin] = True
+        if not mine.any():
+            return np.zeros(len(inst))
+        return super()._component_shares(row, c, np.where(mine, inst, -np.inf))
+
+
+def _log_prior(weights: Int64) -> Float64:
+    """log p(l) by summed weights; equal where nothing has weight."""
+    with np.errstate(divide="ignore"):  # a class without weight has prior 0
+        return np.log(weights / weights.sum(dtype=np.float64)) if weights.any() else np.full(
+            len(weights), -math.log(len(weights))
+        )
+
+
+def _log_weights(weights: Float64) -> Float64:
+    """log of the sums of mixture weights; 0 where there is no mixture."""
+    return np.log(np.where(weights > 0, weights, 1.0))
+
+
+def _cells(counts: ClassCounts, words: Int32, classes: Int32) -> Float64:
+    """count_wl for pairs of words and classes, in fixed point."""
+    keys = np.repeat(np.arange(counts.n_words), np.diff(counts.indptr)) * counts.n_classes + counts.classes
+    wanted = words.astype(np.int64) * counts.n_classes + classes
+    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    if not len(keys):
+        return np.zeros(len(wanted))
+    return np.where(keys[at] == wanted, counts.counts[at], 0).astype(np.float64)
+
+
+def _check_count(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} must be a positive integer, got {value!r}.")
+    return int(value)
