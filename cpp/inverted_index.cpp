@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t fill_up = 4;        // a run with more than 1/fill_up of its block is filled up
 constexpr std::int64_t batch = 32;         // queries that go through the blocks together
 constexpr double largest_product = 600.0;  // log of what products may grow to
+constexpr double lowest = -std::numeric_limits<double>::infinity();
 
 // A part of a block that belongs to one class.
 struct Segment {
@@ -53,7 +54,7 @@ struct Segments {
 
 // A sum of exponentials: sum * exp(scale).
 struct LogSum {
-  double scale = -std::numeric_limits<double>::infinity();
+  double scale = lowest;
   double sum = 0;
 
   void raise(double to) {
@@ -61,7 +62,12 @@ struct LogSum {
     if (sum > 0) sum *= std::exp(scale - to);
     scale = to;
   }
-  double log() const { return scale + std::log(sum); }
+  void add(double log_value, double times) {
+    if (log_value == lowest) return;
+    raise(log_value);
+    sum += times * std::exp(log_value - scale);
+  }
+  double log() const { return sum > 0 ? scale + std::log(sum) : lowest; }
 };
 
 // A word of a query: its runs that are still to come.
@@ -101,6 +107,14 @@ struct Query {
   }
 };
 
+// The run of a word in block b, or -1.
+std::int64_t find_run(const IndexView& index, const Entry& e, std::int64_t b) {
+  if (e.end - e.run == index.n_blocks() && index.run_blocks[e.run + b] == b) return e.run + b;
+  const auto* const first = index.run_blocks.data();
+  const auto* const at = std::lower_bound(first + e.run, first + e.end, static_cast<std::int32_t>(b));
+  return at != first + e.end && *at == b ? at - first : -1;
+}
+
 struct Scorer {
   const IndexView& index;
   std::span<const double> values, factors;
@@ -132,6 +146,19 @@ struct Scorer {
       touched = true;
       take(query, e.run++, e.x, n);
     }
+    return touched;
+  }
+
+  // As visit(), for blocks in any order.
+  bool jump(const Query& query, std::int64_t b) {
+    const auto n = index.block_starts[b + 1] - index.block_starts[b];
+    bool touched = false;
+    for (const auto& e : query.entries)
+      if (const auto r = find_run(index, e, b); r >= 0) {
+        if (!touched) std::fill_n(sums.begin(), n, query.product ? 1.0 : 0.0);
+        touched = true;
+        take(query, r, e.x, n);
+      }
     return touched;
   }
 
@@ -187,14 +214,6 @@ class AboveWord {
   std::int64_t next_, l_ = -1, class_end_ = 0;
   double below_ = 1;
 };
-
-// The run of a word in block b, or -1.
-std::int64_t find_run(const IndexView& index, const Entry& e, std::int64_t b) {
-  if (e.end - e.run == index.n_blocks() && index.run_blocks[e.run + b] == b) return e.run + b;
-  const auto* const first = index.run_blocks.data();
-  const auto* const at = std::lower_bound(first + e.run, first + e.end, static_cast<std::int32_t>(b));
-  return at != first + e.end && *at == b ? at - first : -1;
-}
 
 }  // namespace
 
@@ -351,7 +370,7 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
       for (std::int64_t b = 0; b < n_blocks; ++b)
         for (std::int64_t i = 0; i < std::ssize(group); ++i) collect(i, b, scorer.visit(group[i], b));
     } else {
-      std::vector<double> lower(static_cast<std::size_t>(n_blocks)), upper(lower.size());
+      std::vector<double> lower(static_cast<std::size_t>(n_blocks)), upper(lower.size()), doubt(lower.size());
       std::vector<std::int64_t> order(lower.size());
       for (std::int64_t i = 0; i < std::ssize(group); ++i) {
         auto& query = group[i];
@@ -359,11 +378,8 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
         // Logarithms of what each block adds to the sum of all classes, at least and at most.
         for (std::int64_t b = 0; b < n_blocks; ++b) {
           LogSum mass;
-          for (const auto& s : segments.of(b)) mass.raise(scores[s.class_id]);
-          for (const auto& s : segments.of(b))
-            if (s.weight > 0 && scores[s.class_id] > -std::numeric_limits<double>::infinity())
-              mass.sum += s.weight * std::exp(scores[s.class_id] - mass.scale);
-          upper[b] = lower[b] = mass.sum > 0 ? mass.log() : -std::numeric_limits<double>::infinity();
+          for (const auto& s : segments.of(b)) mass.add(scores[s.class_id], s.weight);
+          upper[b] = lower[b] = mass.log();
         }
         for (const auto& e : query.entries)
           for (auto r = e.run; r < e.end; ++r)
@@ -372,36 +388,29 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
         std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
           return upper[a] != upper[b] ? upper[a] > upper[b] : a < b;
         });
-        const auto scale = n_blocks ? upper[order[0]] : 0.0;
-        double doubt = 0, known = 0;  // what blocks still to come may add; what is certain
-        for (std::int64_t b = 0; b < n_blocks; ++b) {
-          doubt += std::exp(upper[b] - scale) - std::exp(lower[b] - scale);
-          known += std::exp(lower[b] - scale);
+        // What the blocks from order[j] on may add beyond their lower bounds, and what is certain.
+        LogSum rest, known;
+        for (auto j = n_blocks; j-- > 0;) {
+          const auto b = order[j];
+          known.add(lower[b], 1);
+          if (upper[b] > lower[b]) rest.add(upper[b], -std::expm1(lower[b] - upper[b]));
+          doubt[j] = rest.sum > 0 ? rest.log() : lowest;
         }
-        for (const auto b : order) {
-          const bool skip = doubt <= tolerance * known;
-          if (!skip) {
-            bool touched = false;
-            const auto n = index.block_starts[b + 1] - index.block_starts[b];
-            for (const auto& e : query.entries)
-              if (const auto r = find_run(index, e, b); r >= 0) {
-                if (!touched) std::fill_n(scorer.sums.begin(), n, query.product ? 1.0 : 0.0);
-                touched = true;
-                scorer.take(query, r, e.x, n);
-              }
-            const double* const weights = index.weights.data() + index.block_starts[b];
-            for (const auto& s : segments.of(b)) {
-              LogSum found;
-              scorer.collect(query, s, weights, touched, found);
-              auto& total = totals[i * n_classes + s.class_id];
-              total.raise(found.scale);
-              total.sum += found.sum * std::exp(found.scale - total.scale);
-              if (found.sum > 0) known += std::exp(scores[s.class_id] + found.log() - scale);
-            }
-            known -= std::exp(lower[b] - scale);
-            doubt -= std::exp(upper[b] - scale) - std::exp(lower[b] - scale);
-          } else {
+        const auto log_tolerance = std::log(tolerance);
+        for (std::int64_t j = 0; j < n_blocks; ++j) {
+          const auto b = order[j];
+          if (doubt[j] == lowest || doubt[j] <= log_tolerance + known.log()) {
             collect(i, b, false);
+            continue;
+          }
+          const bool touched = scorer.jump(query, b);
+          const double* const weights = index.weights.data() + index.block_starts[b];
+          for (const auto& s : segments.of(b)) {
+            LogSum found;
+            scorer.collect(query, s, weights, touched, found);
+            totals[i * n_classes + s.class_id].add(found.scale, found.sum);
+            // The lower bound of this block stays in `known`: it is at most as large.
+            known.add(scores[s.class_id] + found.scale, found.sum - s.weight * std::exp(-found.scale));
           }
         }
       }
@@ -420,7 +429,7 @@ std::vector<double> mixture_without_self(const IndexView& index, std::span<const
                                          std::span<const std::int64_t> left_out, int n_threads) {
   const auto& kernels = block_kernels();
   std::vector<double> result(static_cast<std::size_t>(queries.rows()),
-                             -std::numeric_limits<double>::infinity());
+                             lowest);
   parallel_ranges(queries.rows(), 16, n_threads, [&](std::int64_t first, std::int64_t last) {
     std::vector<double> sums(block_size);
     for (auto d = first; d < last; ++d) {
@@ -474,7 +483,7 @@ TopSlots top_slots(const IndexView& index, std::span<const double> values, const
   const auto n_classes = index.n_classes();
   TopSlots top;
   top.slots.assign(static_cast<std::size_t>(queries.rows() * k), -1);
-  top.scores.assign(top.slots.size(), -std::numeric_limits<double>::infinity());
+  top.scores.assign(top.slots.size(), lowest);
   const auto better = [&](const Candidate& a, const Candidate& b) {
     return a.score != b.score ? a.score > b.score : rank[a.slot] < rank[b.slot];
   };
@@ -482,7 +491,7 @@ TopSlots top_slots(const IndexView& index, std::span<const double> values, const
     Scorer scorer{index, values, values};
     std::vector<Query> group(static_cast<std::size_t>(last - first));
     std::vector<std::vector<Candidate>> found(group.size());
-    std::vector<double> least(group.size(), -std::numeric_limits<double>::infinity());
+    std::vector<double> least(group.size(), lowest);
     for (auto d = first; d < last; ++d) group[d - first].read(index, queries, d);
     const auto cut = [&](std::int64_t i) {
       auto& candidates = found[i];

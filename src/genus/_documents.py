@@ -45,6 +45,10 @@ class Documents:
     def labels(self) -> Labels:
         return self.counts.labels
 
+    @property
+    def values(self) -> Float64:
+        return np.asarray(self.rows.data, dtype=np.float64)
+
     def check(self) -> None:
         """Raise ValueError unless the arrays are what this class promises: a file may be damaged."""
         self.counts.check()
@@ -183,7 +187,7 @@ def take_rows(rows: SparseRows, numbers: Int64) -> SparseRows:
     return SparseRows(indptr, rows.indices[entries], rows.data[entries], rows.n_columns)
 
 
-def row_sums(indptr: Int64, values: Float64) -> Float64:
+def row_sums(indptr: Int64, values: NDArray[Any]) -> Float64:
     """The sum of each row's values."""
     filled = np.diff(indptr) > 0
     sums = np.zeros(len(filled))

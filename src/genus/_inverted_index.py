@@ -57,7 +57,7 @@ class InvertedIndex:
         class_starts = np.concatenate(([0], np.cumsum(sizes)))
         block_starts = _core.cut_blocks(class_starts)
         index = _core.build_index(
-            rows.indptr, rows.indices, rows.data, scales, order, block_starts, documents.counts.n_words
+            rows.indptr, rows.indices, documents.values, scales, order, block_starts, documents.counts.n_words
         )
         class_weights = np.zeros(n_classes, dtype=np.int64)
         np.add.at(class_weights, codes[order], fixed[order])

@@ -349,7 +349,7 @@ class _DocumentMixture(GenerativeClassifier):
         state |= {
             "document_indptr": documents.rows.indptr,
             "document_words": documents.rows.indices,
-            "document_values": np.asarray(documents.rows.data, dtype=np.float64),
+            "document_values": documents.values,
             "document_codes": documents.codes,
             "document_weights": documents.weights,
             "values": parameters.values,
@@ -588,8 +588,8 @@ class NearestNeighborsClassifier(_DocumentMixture):
         slots, scores = self._nearest(rows, min(_check_count("k", k), self.n_neighbors))
         joint = self._joint_log_likelihood(rows)
         index = self._index
-        scores = scores + np.log(index.weights[slots])
-        scores += np.take_along_axis(self._class_scores(rows, self._parameters.table.bias), index.class_of_slots(slots), 1)
+        bias = self._class_scores(rows, self._parameters.table.bias)
+        scores = scores + np.log(index.weights[slots]) + np.take_along_axis(bias, index.class_of_slots(slots), 1)
         shares = np.exp(scores - np.logaddexp.reduce(joint, axis=1, keepdims=True))
         best = np.argsort(-shares, axis=1, kind="stable")
         return index.order[np.take_along_axis(slots, best, 1)], np.take_along_axis(shares, best, 1)
@@ -626,10 +626,10 @@ class NearestNeighborsClassifier(_DocumentMixture):
 
 def _log_prior(weights: Int64) -> Float64:
     """log p(l) by summed weights; equal where nothing has weight."""
+    if not weights.any():
+        return np.full(len(weights), -math.log(len(weights)))
     with np.errstate(divide="ignore"):  # a class without weight has prior 0
-        return np.log(weights / weights.sum(dtype=np.float64)) if weights.any() else np.full(
-            len(weights), -math.log(len(weights))
-        )
+        return np.asarray(np.log(weights / weights.sum(dtype=np.float64)))
 
 
 def _log_weights(weights: Float64) -> Float64:
