@@ -3,6 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
 from genus.naive_bayes import MultinomialNB
 
 pytestmark = pytest.mark.kernel
@@ -10,6 +11,10 @@ pytestmark = pytest.mark.kernel
 ESTIMATORS = [
     MultinomialNB(),
     MultinomialNB(background_smoothing=0.1, document_weights="equal"),
+    TiedDocumentMixture(),
+    TiedDocumentMixture(tolerance=1e-3),
+    KernelDensityClassifier(),
+    NearestNeighborsClassifier(),
 ]
 
 

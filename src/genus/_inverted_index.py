@@ -89,7 +89,8 @@ class InvertedIndex:
         if 0 <= w < len(self.words) - 1:
             for r in range(max(int(self.words[w]), 0), min(int(self.words[w + 1]), len(self.run_blocks))):
                 b = int(self.run_blocks[r])
-                if 0 <= b < len(self.block_starts) - 1 and self.block_starts[b] < end and self.block_starts[b + 1] > begin:
+                inside = 0 <= b < len(self.block_starts) - 1
+                if inside and self.block_starts[b] < end and self.block_starts[b + 1] > begin:
                     run = slice(max(int(self.run_starts[r]), 0), max(int(self.run_starts[r + 1]), 0))
                     slots = self.block_starts[b] + self.slots[run].astype(np.int64)
                     mine = (slots >= begin) & (slots < end) & (self.frequencies[run] > 0)

@@ -171,7 +171,8 @@ class _DocumentMixture(GenerativeClassifier):
         return self._neighbors_rows(self._check_rows(X), k)
 
     def _neighbors_rows(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]:
-        slots, scores = self._top_slots(rows, _check_count("k", k), self._class_scores(rows, self._parameters.table.bias), weighted=True)
+        bias = self._class_scores(rows, self._parameters.table.bias)
+        slots, scores = self._top_slots(rows, _check_count("k", k), bias, weighted=True)
         total = np.logaddexp.reduce(self._joint_log_likelihood(rows), axis=1, keepdims=True)
         return self._index.order[slots], np.exp(scores - total)
 
@@ -212,7 +213,9 @@ class _DocumentMixture(GenerativeClassifier):
         documents, index = self._documents, self._index
         numbers = documents.locate(batch, distinct=False)
         if (numbers < 0).any():
-            raise ValueError(f"X, y and sample_weight must be documents that were learned; row {numbers.argmin()} is not.")
+            raise ValueError(
+                f"X, y and sample_weight must be documents that were learned; row {numbers.argmin()} is not."
+            )
         counts = documents.counts
         own = documents.codes[numbers]
         slots = index.slot_of_documents(numbers)
@@ -382,6 +385,7 @@ class _DocumentMixture(GenerativeClassifier):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != (n,):
                 raise ValueError(f"{name} must be an array of {n} float64 numbers.")
         self._keep(DocumentLedger(documents, checked=False))
+        self._counted_with = {}
         self._index_cache = index
         self._parameters_cache = _Values(table, values, largest, n_threads(self.n_jobs))
 
@@ -507,9 +511,7 @@ class KernelDensityClassifier(_DocumentMixture):
     array(['spam'], dtype='<U4')
     """
 
-    def __init__(
-        self, background_smoothing: float = 0.5, prior_scale: float = 1.0, n_jobs: int | None = None
-    ) -> None:
+    def __init__(self, background_smoothing: float = 0.5, prior_scale: float = 1.0, n_jobs: int | None = None) -> None:
         self.background_smoothing = background_smoothing
         self.prior_scale = prior_scale
         self.n_jobs = n_jobs
@@ -520,6 +522,7 @@ class NearestNeighborsClassifier(_DocumentMixture):
 
     The `KernelDensityClassifier` with its sum cut to the ``n_neighbors`` largest terms; equally probable
     documents are taken in the order in which they were learned. A class without a neighbor has probability 0.
+    A document of weight c counts as c neighbors.
 
     Parameters
     ----------
@@ -562,66 +565,66 @@ class NearestNeighborsClassifier(_DocumentMixture):
         _check_count("n_neighbors", self.n_neighbors)
 
     def _mixture_scores(self, rows: SparseRows, bias: Float64, tolerance: float) -> Float64:
-        k = _check_count("n_neighbors", self.n_neighbors)
-        if k >= self._index.n_slots:
+        if self.n_neighbors >= self._index.class_weights.sum():
             return super()._mixture_scores(rows, bias, tolerance)
-        return self._votes(rows, bias, *self._nearest(rows, k))
+        return self._votes(rows, bias, *self._nearest(rows))
 
-    def _nearest(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]:
-        return self._top_slots(rows, k, np.zeros((1, len(self._index.class_weights))), weighted=False)
+    def _nearest(self, rows: SparseRows, without: Int64 | None = None) -> tuple[Int64, Float64, Float64]:
+        """The nearest documents, or the nearest but one given for each row: slots, inst_m, and votes."""
+        index, k = self._index, self.n_neighbors
+        reach = int(np.searchsorted(np.cumsum(np.sort(index.weights)), k)) + 1  # so many weigh k at the least
+        bias = np.zeros((1, len(index.class_weights)))
+        slots, scores = self._top_slots(rows, reach + (without is not None), bias, weighted=False)
+        weights = index.weights[slots]
+        if without is not None:
+            weights = np.where(slots == without[:, np.newaxis], 0.0, weights)
+        return slots, scores, np.clip(k - (np.cumsum(weights, axis=1) - weights), 0.0, weights)
 
-    def _votes(self, rows: SparseRows, bias: Float64, slots: Int64, scores: Float64) -> Float64:
+    def _votes(self, rows: SparseRows, bias: Float64, slots: Int64, scores: Float64, weights: Float64) -> Float64:
         """Sums of c_m * exp(inst_m) by class; where nothing is known of a query, over all documents."""
         index = self._index
-        largest = scores.max(axis=1, initial=-np.inf, keepdims=True)
-        terms = np.where(slots >= 0, np.exp(scores - largest) * index.weights[slots], 0.0)
+        largest = np.where(weights > 0, scores, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
+        terms = np.exp(np.minimum(scores - largest, 0.0)) * weights
         sums = np.zeros((rows.n_rows, len(bias)))
-        np.add.at(sums, (np.arange(rows.n_rows)[:, np.newaxis], index.class_of_slots(np.maximum(slots, 0))), terms)
+        np.add.at(sums, (np.arange(rows.n_rows)[:, np.newaxis], index.class_of_slots(slots)), terms)
         with np.errstate(divide="ignore"):
             votes = self._class_scores(rows, bias) + (np.log(sums) + largest)
-        unknown = row_sums(rows.indptr, index.known_words(rows).astype(np.float64)) == 0
+        unknown = row_sums(rows.indptr, index.known_words(rows)) == 0
         if unknown.any():
             votes[unknown] = super()._mixture_scores(take_rows(rows, np.flatnonzero(unknown)), bias, 0.0)
         return votes
 
     def _neighbors_rows(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]:
-        slots, scores = self._nearest(rows, min(_check_count("k", k), self.n_neighbors))
-        joint = self._joint_log_likelihood(rows)
+        k = _check_count("k", k)
         index = self._index
-        bias = self._class_scores(rows, self._parameters.table.bias)
-        scores = scores + np.log(index.weights[slots]) + np.take_along_axis(bias, index.class_of_slots(slots), 1)
-        shares = np.exp(scores - np.logaddexp.reduce(joint, axis=1, keepdims=True))
-        best = np.argsort(-shares, axis=1, kind="stable")
+        slots, scores, weights = self._nearest(rows)
+        scores = scores + np.take_along_axis(
+            self._class_scores(rows, self._parameters.table.bias), index.class_of_slots(slots), 1
+        )
+        total = np.logaddexp.reduce(self._joint_log_likelihood(rows), axis=1, keepdims=True)
+        shares = weights * np.exp(scores - total)
+        best = np.argsort(-shares, axis=1, kind="stable")[:, :k]
         return index.order[np.take_along_axis(slots, best, 1)], np.take_along_axis(shares, best, 1)
 
     def _scores_without(self, rows: SparseRows, own: Int32, slots: Int64) -> Float64:
-        k = _check_count("n_neighbors", self.n_neighbors)
         index = self._index
-        if k >= index.n_slots - 1:
-            return super()._scores_without(rows, own, slots)
-        nearest, scores = self._nearest(rows, k + 1)
-        # The document itself steps aside; where it is not among the nearest, the last one does.
-        itself = nearest == slots[:, np.newaxis]
-        itself[~itself.any(axis=1), -1] = True
-        keep = ~itself
-        bias = -_log_weights(index.class_weights)
-        votes = self._votes(rows, bias, nearest[keep].reshape(-1, k), scores[keep].reshape(-1, k))
         weights = np.append(index.weights, 0.0)[slots]
-        here = np.arange(len(own))
-        votes[here, own] += -bias[own] - _log_weights(index.class_weights[own] - weights)
+        if self.n_neighbors >= index.class_weights.sum() - weights.max(initial=0.0):
+            return super()._scores_without(rows, own, slots)
+        bias = -_log_weights(index.class_weights)
+        votes = self._votes(rows, bias, *self._nearest(rows, slots))
+        votes[np.arange(len(own)), own] -= bias[own] + _log_weights(index.class_weights[own] - weights)
         return votes
 
     def _component_shares(self, row: SparseRows, c: int, inst: Float64) -> Float64:
         index = self._index
-        slots = self._nearest(row, min(self.n_neighbors, index.n_slots))[0][0]
-        if not index.known_words(row).any():
-            slots = np.arange(index.n_slots)
-        begin, end = index.class_starts[c], index.class_starts[c + 1]
-        mine = np.zeros(end - begin, dtype=bool)
-        mine[slots[(slots >= begin) & (slots < end)] - begin] = True
-        if not mine.any():
-            return np.zeros(len(inst))
-        return super()._component_shares(row, c, np.where(mine, inst, -np.inf))
+        if self.n_neighbors >= index.class_weights.sum() or not index.known_words(row).any():
+            return super()._component_shares(row, c, inst)
+        slots, scores, weights = (part[0] for part in self._nearest(row))
+        mine = (index.class_of_slots(slots) == c) & (weights > 0)
+        shares = np.zeros(len(inst))
+        shares[slots[mine] - index.class_starts[c]] = weights[mine] * np.exp(scores[mine] - scores.max())
+        return np.asarray(shares / max(shares.sum(), _SMALLEST))
 
 
 def _log_prior(weights: Int64) -> Float64:
