@@ -111,9 +111,15 @@ class InvertedIndex:
         )  # fmt: skip
         if not sound:
             raise ValueError("the index's arrays do not belong together.")
+        for bounds in (self.class_starts, self.block_starts):
+            rises = len(bounds) and bounds[0] == 0 and bounds[-1] == self.n_slots and (np.diff(bounds) >= 0).all()
+            if not rises:
+                raise ValueError("the index's bounds do not rise from 0 to its number of slots.")
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> InvertedIndex:
+    def from_state(cls, state: Mapping[str, Any], n_documents: int) -> InvertedIndex:
         index = cls(**{name: state[f"index_{name}"] for name in cls.__dataclass_fields__})
         index.check_shapes()
+        if index.order.min(initial=0) < 0 or index.order.max(initial=-1) >= n_documents:
+            raise ValueError("the index names documents that are not there.")
         return index

@@ -312,9 +312,18 @@ class _DocumentMixture(GenerativeClassifier):
             background = np.exp(table.log_uniform[c] - log_above[i])
             sources[i] = document, (1 - document) * (1 - background), (1 - document) * background
         used = share > 0
+        if end > begin and not used.any():
+            return evidence, -math.inf, sources  # a class without a neighbor
         spread = index.weights[begin:end][used] / max(index.class_weights[c], _SMALLEST)
         remainder = -float(share[used] @ (np.log(share[used]) - np.log(spread)))
         return evidence, remainder, sources
+
+    def _document_evidence(self, row: SparseRows, k: int) -> list[tuple[int, int, float]]:
+        """The documents that carry one query's posterior: their numbers, classes and shares."""
+        numbers, shares = self._neighbors_rows(row, k)
+        slots = self._index.slot_of_documents(numbers[0])
+        classes = self._index.class_of_slots(slots)
+        return list(zip(numbers[0].tolist(), classes.tolist(), shares[0].tolist(), strict=True))
 
     def _component_shares(self, row: SparseRows, c: int, inst: Float64) -> Float64:
         """r_m: how much of class c's likelihood each of its documents carries."""
@@ -366,7 +375,7 @@ class _DocumentMixture(GenerativeClassifier):
         try:
             counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
             table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
-            index = InvertedIndex.from_state(state)
+            index = InvertedIndex.from_state(state, len(state["document_codes"]))
             rows = SparseRows(
                 state["document_indptr"], state["document_words"], state["document_values"], len(counts.indptr) - 1
             )
@@ -588,7 +597,7 @@ class NearestNeighborsClassifier(_DocumentMixture):
         sums = np.zeros((rows.n_rows, len(bias)))
         np.add.at(sums, (np.arange(rows.n_rows)[:, np.newaxis], index.class_of_slots(slots)), terms)
         with np.errstate(divide="ignore"):
-            votes = self._class_scores(rows, bias) + (np.log(sums) + largest)
+            votes: Float64 = self._class_scores(rows, bias) + (np.log(sums) + largest)
         unknown = row_sums(rows.indptr, index.known_words(rows)) == 0
         if unknown.any():
             votes[unknown] = super()._mixture_scores(take_rows(rows, np.flatnonzero(unknown)), bias, 0.0)
