@@ -11,7 +11,8 @@ struct BlockKernels {
   void (*add)(const std::uint16_t* slots, const double* values, std::int64_t n, double x, double* sums);
   void (*add_full)(const double* values, std::int64_t n, double x, double* sums);
   // sums *= factor^power
-  void (*multiply)(const std::uint16_t* slots, const double* factors, std::int64_t n, int power, double* sums);
+  void (*multiply)(const std::uint16_t* slots, const double* factors, std::int64_t n, int power,
+                   double* sums);
   void (*multiply_full)(const double* factors, std::int64_t n, int power, double* sums);
   // sums += x * log1p(gain * frequency)
   void (*add_log1p)(const std::uint16_t* slots, const double* frequencies, std::int64_t n, double gain,

@@ -33,10 +33,9 @@ inline __attribute__((always_inline)) Doubles fast_exp(Doubles x) {
   const Doubles k = shifted - shift;
   const Doubles r = (x - k * 0x1.62e42fee00000p-1) - k * 0x1.a39ef35793c76p-33;
   Doubles p = Doubles{} + 1.0 / 6227020800.0;
-  constexpr double inverse_factorials[] = {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
-                                           1.0 / 40320,     1.0 / 5040,     1.0 / 720,     1.0 / 120,
-                                           1.0 / 24,        1.0 / 6,        0.5,           1.0,
-                                           1.0};
+  constexpr double inverse_factorials[] = {
+      1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
+      1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1.0,         1.0};
   for (const double c : inverse_factorials) p = p * r + c;
   return p * as_doubles((as_longs(shifted) << 52) + (std::int64_t{1023} << 52));
 }

@@ -51,6 +51,7 @@ struct IndexView {
   std::span<const std::int64_t> block_starts;  // block b has slots [block_starts[b], block_starts[b + 1])
   std::span<const std::int64_t> class_starts;  // class l has slots [class_starts[l], class_starts[l + 1])
   std::span<const double> weights;             // c_m of each slot
+  std::span<const double> segment_weights;     // see segment_weights()
 
   std::int64_t n_words() const { return std::ssize(words) - 1; }
   std::int64_t n_runs() const { return std::ssize(run_blocks); }
@@ -81,31 +82,7 @@ Values index_values(const IndexView& index, std::span<const double> frequencies,
 // exp of every value.
 Buffer<double> exponentials(std::span<const double> values, int n_threads);
 
-// out[d, l] += acc_l. `factors` are exponentials(values). With tolerance > 0, `out` must hold the rest of each
-// score already; blocks that cannot change any class's probability by more than it are then left at their
-// lower bound exp(inst) = 1. A block's upper bound is the sum of its runs' largest values.
-template <class Value>
-void add_mixtures(const IndexView& index, std::span<const double> values, std::span<const double> factors,
-                  std::span<const double> largest, const Csr<Value>& queries, double tolerance,
-                  std::span<double> out, int n_threads);
-
-// Class own[d]'s acc without slot left_out[d] (-1 for none), each query entry having a gain of its own, which
-// already accounts for the nodes above: log1p(gains[k] * frequency).
-template <class Value>
-std::vector<double> mixture_without_self(const IndexView& index, std::span<const double> frequencies,
-                                         const Csr<Value>& queries, std::span<const double> gains,
-                                         std::span<const std::int32_t> own,
-                                         std::span<const std::int64_t> left_out, int n_threads);
-
-// The k slots of each query with the largest bias_l + offset_m + inst_m, largest first; equal ones by `rank`.
-// bias has one row for each query, or one row for all.
-struct TopSlots {
-  std::vector<std::int64_t> slots;
-  std::vector<double> scores;
-};
-template <class Value>
-TopSlots top_slots(const IndexView& index, std::span<const double> values, const Csr<Value>& queries,
-                   std::span<const double> bias, std::span<const double> offsets,
-                   std::span<const std::int64_t> rank, std::int64_t k, int n_threads);
+// The sum of the weights of each segment: a part of a block that belongs to one class.
+std::vector<double> segment_weights(const IndexView& index);
 
 }  // namespace genus

@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "block_kernels.h"
+#include "document_mixture.h"
 
 namespace genus::bindings {
 
@@ -33,10 +34,10 @@ IndexView index_of(const nb::handle& object) {
   const auto at = [&]<class T>(const char* name, T) {
     return view(nb::cast<In<T>>(object.attr(name), false));
   };
-  const IndexView index{at("words", std::int64_t{}),        at("run_blocks", std::int32_t{}),
-                        at("run_starts", std::int64_t{}),   at("slots", std::uint16_t{}),
-                        at("block_starts", std::int64_t{}), at("class_starts", std::int64_t{}),
-                        at("weights", double{})};
+  const IndexView index{
+      at("words", std::int64_t{}),  at("run_blocks", std::int32_t{}),   at("run_starts", std::int64_t{}),
+      at("slots", std::uint16_t{}), at("block_starts", std::int64_t{}), at("class_starts", std::int64_t{}),
+      at("weights", double{}),      at("segment_weights", double{})};
   require(!index.words.empty() && index.run_starts.size() == index.run_blocks.size() + 1,
           "index: arrays do not belong together");
   require_bounds(index.block_starts, index.weights.size());
@@ -105,16 +106,16 @@ void add_for(nb::module_& m) {
         TopSlots top;
         {
           const nb::gil_scoped_release released;
-          top = top_slots(documents, view(values), queries,
-                          std::span<const double>(bias.data(), bias.size()), view(offsets), view(rank), k,
-                          n_threads);
+          top = top_slots(documents, view(values), queries, std::span<const double>(bias.data(), bias.size()),
+                          view(offsets), view(rank), k, n_threads);
         }
         const auto n = static_cast<std::size_t>(queries.rows());
         const auto width = static_cast<std::size_t>(k);
         return std::pair(give(std::move(top.slots), n, width), give(std::move(top.scores), n, width));
       },
       "index"_a, "values"_a.noconvert(), "rows"_a.noconvert(), "columns"_a.noconvert(),
-      "counts"_a.noconvert(), "bias"_a.noconvert(), "offsets"_a.noconvert(), "rank"_a.noconvert(), "k"_a, "n_threads"_a);
+      "counts"_a.noconvert(), "bias"_a.noconvert(), "offsets"_a.noconvert(), "rank"_a.noconvert(), "k"_a,
+      "n_threads"_a);
 }
 
 }  // namespace
@@ -174,6 +175,19 @@ void add_inverted_index(nb::module_& m) {
       },
       "index"_a, "frequencies"_a.noconvert(), "indptr"_a.noconvert(), "classes"_a.noconvert(),
       "values"_a.noconvert(), "gain"_a, "n_threads"_a);
+  m.def(
+      "segment_weights",
+      [](const In<std::int64_t>& block_starts, const In<std::int64_t>& class_starts,
+         const In<double>& weights) {
+        require_bounds(view(block_starts), weights.size());
+        require_bounds(view(class_starts), weights.size());
+        IndexView index{};
+        index.block_starts = view(block_starts);
+        index.class_starts = view(class_starts);
+        index.weights = view(weights);
+        return give(segment_weights(index));
+      },
+      "block_starts"_a.noconvert(), "class_starts"_a.noconvert(), "weights"_a.noconvert());
   m.def(
       "exponentials",
       [](const In<double>& values, int n_threads) {

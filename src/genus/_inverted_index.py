@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,12 @@ class InvertedIndex:
         np.add.at(class_weights, codes[order], fixed[order])
         return cls(*index, block_starts, class_starts, fixed[order] / ONE, class_weights / ONE, order)
 
+    @cached_property
+    def segment_weights(self) -> Float64:
+        """The summed weights of each part of a block that belongs to one class."""
+        sums: Float64 = _core.segment_weights(self.block_starts, self.class_starts, self.weights)
+        return sums
+
     @property
     def n_slots(self) -> int:
         return len(self.order)
@@ -82,9 +89,9 @@ class InvertedIndex:
         at = np.where(inside, rows.indices, 0)
         return np.asarray(inside & (self.words[at + 1] > self.words[at]) & (rows.data > 0))
 
-    def postings(self, w: int, l: int) -> tuple[Int64, Float64]:
-        """The documents of class l that hold word w: slots counted from the class's first, and frequencies."""
-        begin, end = int(self.class_starts[l]), int(self.class_starts[l + 1])
+    def postings(self, w: int, c: int) -> tuple[Int64, Float64]:
+        """The documents of class c that hold word w: slots counted from the class's first, and frequencies."""
+        begin, end = int(self.class_starts[c]), int(self.class_starts[c + 1])
         found = [(np.empty(0, dtype=np.int64), np.empty(0))]
         if 0 <= w < len(self.words) - 1:
             for r in range(max(int(self.words[w]), 0), min(int(self.words[w + 1]), len(self.run_blocks))):
