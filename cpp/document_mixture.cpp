@@ -18,8 +18,9 @@ constexpr std::int64_t batch = 32;  // queries that go through the blocks togeth
 //
 // The query's rare words are multiplied up exactly, at the cost of their few postings. Its common words,
 // which have most of the postings and say little, can then only raise a block's part by exp(sum of its runs'
-// largest values). Blocks are completed, those in most doubt first, until what all others may still gain is
-// at most `tolerance` of what is certain.
+// largest values). Blocks are completed, those in most doubt first, until what all others may still gain, D,
+// is at most 2 * tolerance of what is certain, Z. These get half of it. A class's share (s + d)/(Z + sum of
+// all d) then lies within D/2Z of the truth: its own d moves it by at most (1 - p) d/Z, the others' by p d/Z.
 class BoundedScorer {
  public:
   BoundedScorer(const IndexView& index, const Segments& segments, std::span<const double> factors,
@@ -31,7 +32,8 @@ class BoundedScorer {
         sums_(segments.segments.size()),
         bounds_(static_cast<std::size_t>(index.n_blocks())),
         order_(bounds_.size()),
-        mass_(bounds_.size()) {}
+        mass_(bounds_.size()),
+        rises_(bounds_.size()) {}
 
   // Sums of c_m * exp(inst_m) by class; scores hold the rest of each class's score.
   void score(const Query& query, double tolerance, std::span<const double> scores, std::span<LogSum> totals) {
@@ -50,7 +52,8 @@ class BoundedScorer {
       add_rare(b);
       mass_[b] = mass(b);
       known += mass_[b];
-      bounds_[b] = bounds_[b] > 0 ? mass_[b] * std::expm1(bounds_[b]) : 0.0;
+      rises_[b] = bounds_[b] > 0 ? std::expm1(bounds_[b]) : 0.0;
+      bounds_[b] = mass_[b] * rises_[b];
     }
     std::iota(order_.begin(), order_.end(), 0);
     std::sort(order_.begin(), order_.end(), [&](std::int64_t a, std::int64_t b) {
@@ -59,8 +62,13 @@ class BoundedScorer {
     // What blocks from each place on may still gain, added up from the smallest so that nothing is lost.
     double doubt = 0;
     for (auto j = index_.n_blocks(); j-- > 0;) doubt = bounds_[order_[j]] += doubt;
+    bool near = false;
     for (const auto b : order_) {
-      if (bounds_[b] <= tolerance * known) break;
+      near = near || bounds_[b] <= 2 * tolerance * known;
+      if (near) {  // halfway between both bounds
+        for (auto i = segments_.starts[b]; i < segments_.starts[b + 1]; ++i) sums_[i] *= 1 + rises_[b] / 2;
+        continue;
+      }
       complete(query, b);
       const auto before = std::exchange(mass_[b], mass(b));
       known += mass_[b] - before;
@@ -140,14 +148,14 @@ class BoundedScorer {
     return sum;
   }
 
-  static constexpr std::int64_t rare_share = 8;
+  static constexpr std::int64_t rare_share = 32;
   const IndexView& index_;
   const Segments& segments_;
   std::span<const double> largest_;
   Scorer scorer_;
   std::vector<double> sums_, bounds_;
   std::vector<std::int64_t> order_;
-  std::vector<double> mass_, relative_;
+  std::vector<double> mass_, rises_, relative_;
   std::vector<double> products_ = std::vector<double>(block_size, 1.0);
   std::vector<std::uint16_t> touched_;
   std::vector<Entry> by_size_;

@@ -408,9 +408,9 @@ class TiedDocumentMixture(_DocumentMixture):
 
     Parameters
     ----------
-    class_smoothing : float, default=0.5
+    class_smoothing : float, default=0.27
         a1, the weight of the class's average document in each document's word probabilities.
-    background_smoothing : float, default=0.3
+    background_smoothing : float, default=0.7
         a2, the weight of the uniform distribution: above 0; ``class_smoothing + background_smoothing`` at most 1.
     prior_scale : float, default=1.0
         a3, multiplies the log prior; 0 ignores it. Not negative.
@@ -446,6 +446,9 @@ class TiedDocumentMixture(_DocumentMixture):
                 matter most
     ==========  ===========================================  =========================
 
+    The defaults have the best mean accuracy of 80 settings, by leaving out one training document at a time, over
+    four collections (Reuters R8, WebKB, 20 Newsgroups, IMDb). Tune ``background_smoothing`` on a logit scale.
+
     ``sample_weight`` gives documents weights c_lm. Empty documents count in the prior only; a class whose
     documents are all empty is uniform over words. An empty query gets the prior. Changing the smoothing
     (`set_params`) recomputes the index's values and does not index again; learning more does, at the next
@@ -467,8 +470,8 @@ class TiedDocumentMixture(_DocumentMixture):
 
     def __init__(
         self,
-        class_smoothing: float = 0.5,
-        background_smoothing: float = 0.3,
+        class_smoothing: float = 0.27,
+        background_smoothing: float = 0.7,
         prior_scale: float = 1.0,
         tolerance: float = 0.0,
         n_jobs: int | None = None,
