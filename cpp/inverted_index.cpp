@@ -75,71 +75,79 @@ std::vector<std::int64_t> cut_blocks(std::span<const std::int64_t> class_starts)
 Index build_index(const Csr<double>& documents, std::span<const double> scales,
                   std::span<const std::int64_t> order, std::span<const std::int64_t> block_starts,
                   std::int64_t n_words) {
-  // visit(word, entry, block, slot in block) for every entry, in slot order.
-  const auto each_entry = [&](auto&& visit) {
-    for (std::int64_t b = 0; b + 1 < std::ssize(block_starts); ++b)
-      for (auto s = block_starts[b]; s < block_starts[b + 1]; ++s) {
-        const auto d = order[s];
-        for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k) {
-          if (static_cast<std::uint64_t>(documents.indices[k]) >= static_cast<std::uint64_t>(n_words))
-            throw std::invalid_argument("sparse rows: a column is outside the matrix");
-          visit(documents.indices[k], k, b, s - block_starts[b]);
-        }
-      }
+  // A counting sort by word: slots rise within a word, since documents are taken in slot order.
+  struct Posting {
+    double frequency;
+    std::int32_t slot;
   };
-  Index index;
-  index.words.assign(static_cast<std::size_t>(n_words) + 1, 0);
-  std::vector<std::int64_t> last_block(static_cast<std::size_t>(n_words), -1);
-  each_entry([&](std::int32_t w, std::int64_t, std::int64_t b, std::int64_t) {
-    index.words[w + 1] += last_block[w] != b;
-    last_block[w] = b;
-  });
-  std::partial_sum(index.words.begin(), index.words.end(), index.words.begin());
-  const auto n_runs = static_cast<std::size_t>(index.words.back());
-  index.run_blocks.assign(n_runs, -1);
-  index.run_starts.assign(n_runs + 1, 0);
-  std::vector<std::int64_t> next(index.words.begin(),
-                                 index.words.end() - 1);  // the run after the word's last
-  each_entry([&](std::int32_t w, std::int64_t, std::int64_t b, std::int64_t) {
-    if (next[w] == index.words[w] || index.run_blocks[next[w] - 1] != b) index.run_blocks[next[w]++] = b;
-    ++index.run_starts[next[w]];
-  });
-  const auto block_length = [&](std::int64_t r) {
-    const auto b = index.run_blocks[r];
-    return block_starts[b + 1] - block_starts[b];
-  };
-  for (std::size_t r = 0; r < n_runs; ++r) {
-    const auto n = block_length(static_cast<std::int64_t>(r));
-    const auto length = index.run_starts[r + 1];
-    index.run_starts[r + 1] = index.run_starts[r] + (length * fill_up > n ? n : length);
+  std::vector<std::int64_t> bounds(static_cast<std::size_t>(n_words) + 1, 0);
+  std::vector<std::uint8_t> inside(static_cast<std::size_t>(documents.rows()), 0);
+  for (const auto d : order) inside[d] = 1;
+  for (std::int64_t d = 0; d < documents.rows(); ++d)
+    for (auto k = documents.indptr[d]; inside[d] && k < documents.indptr[d + 1]; ++k) {
+      if (static_cast<std::uint64_t>(documents.indices[k]) >= static_cast<std::uint64_t>(n_words))
+        throw std::invalid_argument("sparse rows: a column is outside the matrix");
+      ++bounds[documents.indices[k] + 1];
+    }
+  std::partial_sum(bounds.begin(), bounds.end(), bounds.begin());
+  Buffer<Posting> postings(static_cast<std::size_t>(bounds.back()));
+  std::vector<std::int64_t> next(bounds.begin(), bounds.end() - 1);
+  constexpr std::int64_t ahead = 8;  // documents of one class lie apart: ask for them before they are needed
+  for (std::int64_t s = 0; s < std::ssize(order); ++s) {
+    if (s + 2 * ahead < std::ssize(order)) __builtin_prefetch(&documents.indptr[order[s + 2 * ahead]]);
+    if (s + ahead < std::ssize(order)) {
+      const auto k = documents.indptr[order[s + ahead]];
+      __builtin_prefetch(documents.indices.data() + k);
+      __builtin_prefetch(documents.values.data() + k);
+      __builtin_prefetch(documents.values.data() + k + 8);
+    }
+    const auto d = order[s];
+    for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k)
+      postings[next[documents.indices[k]]++] = {documents.values[k] * scales[d],
+                                                static_cast<std::int32_t>(s)};
   }
+
+  // Cut every word's postings at the blocks' ends.
+  std::vector<std::int32_t> block_of(order.size());
+  for (std::int64_t b = 0; b + 1 < std::ssize(block_starts); ++b)
+    std::fill(block_of.begin() + block_starts[b], block_of.begin() + block_starts[b + 1],
+              static_cast<std::int32_t>(b));
+  Index index;
+  index.words.assign(bounds.size(), 0);
+  index.run_starts.assign(1, 0);
+  std::vector<std::int64_t> sources;  // where each run's postings begin
+  for (std::int64_t w = 0; w < n_words; ++w) {
+    for (auto k = bounds[w]; k < bounds[w + 1];) {
+      const auto b = block_of[postings[k].slot];
+      sources.push_back(k);
+      while (k < bounds[w + 1] && postings[k].slot < block_starts[b + 1]) ++k;
+      const auto n = block_starts[b + 1] - block_starts[b];
+      const auto length = k - sources.back();
+      index.run_blocks.push_back(b);
+      index.run_starts.push_back(index.run_starts.back() + (length * fill_up > n ? n : length));
+    }
+    index.words[w + 1] = std::ssize(index.run_blocks);
+  }
+  sources.push_back(bounds.back());
   const auto n_postings = static_cast<std::size_t>(index.run_starts.back());
   index.slots.resize(n_postings);
   index.frequencies.resize(n_postings);
-  // From here on next[w] is the run at hand, and places[w] the next free posting in it.
-  std::copy(index.words.begin(), index.words.end() - 1, next.begin());
-  std::vector<std::int64_t> places(static_cast<std::size_t>(n_words), -1);
-  each_entry([&](std::int32_t w, std::int64_t k, std::int64_t b, std::int64_t slot) {
-    if (places[w] >= 0 && index.run_blocks[next[w]] != b) {
-      ++next[w];
-      places[w] = -1;
-    }
-    const auto r = next[w];
+  for (std::size_t r = 0; r + 1 < sources.size(); ++r) {
+    const auto first = block_starts[index.run_blocks[r]];
     const auto begin = index.run_starts[r];
-    const auto n = block_length(r);
-    const bool full = index.run_starts[r + 1] - begin == n;
-    if (places[w] < 0) {
-      places[w] = begin;
-      if (full)
-        for (std::int64_t i = 0; i < n; ++i) {
-          index.slots[begin + i] = static_cast<std::uint16_t>(i);
-          index.frequencies[begin + i] = 0;
-        }
+    const auto n = index.run_starts[r + 1] - begin;
+    const bool full = n == block_starts[index.run_blocks[r] + 1] - first;
+    if (full) {
+      std::iota(index.slots.begin() + begin, index.slots.begin() + begin + n, std::uint16_t{0});
+      std::fill_n(index.frequencies.begin() + begin, n, 0.0);
     }
-    const auto place = full ? begin + slot : places[w]++;
-    index.slots[place] = static_cast<std::uint16_t>(slot);
-    index.frequencies[place] = documents.values[k] * scales[order[block_starts[b] + slot]];
-  });
+    for (auto k = sources[r], to = begin; k < sources[r + 1]; ++k, ++to) {
+      const auto slot = postings[k].slot - first;
+      const auto at = full ? begin + slot : to;
+      index.slots[at] = static_cast<std::uint16_t>(slot);
+      index.frequencies[at] = postings[k].frequency;
+    }
+  }
   return index;
 }
 

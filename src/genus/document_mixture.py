@@ -508,7 +508,7 @@ class KernelDensityClassifier(_DocumentMixture):
 
     Parameters
     ----------
-    background_smoothing : float, default=0.5
+    background_smoothing : float, default=0.95
         a2, the weight of the uniform distribution: above 0, at most 1.
     prior_scale : float, default=1.0
         a3, multiplies the log prior; 0 ignores it. Not negative.
@@ -523,7 +523,7 @@ class KernelDensityClassifier(_DocumentMixture):
     array(['spam'], dtype='<U4')
     """
 
-    def __init__(self, background_smoothing: float = 0.5, prior_scale: float = 1.0, n_jobs: int | None = None) -> None:
+    def __init__(self, background_smoothing: float = 0.95, prior_scale: float = 1.0, n_jobs: int | None = None) -> None:
         self.background_smoothing = background_smoothing
         self.prior_scale = prior_scale
         self.n_jobs = n_jobs
@@ -540,7 +540,7 @@ class NearestNeighborsClassifier(_DocumentMixture):
     ----------
     n_neighbors : int, default=20
         How many documents vote; all, where fewer were learned.
-    background_smoothing : float, default=0.5
+    background_smoothing : float, default=0.95
         a2, the weight of the uniform distribution: above 0, at most 1.
     prior_scale : float, default=1.0
         a3. With 1 every neighbor votes with its own probability; with less, documents of frequent classes
@@ -563,7 +563,7 @@ class NearestNeighborsClassifier(_DocumentMixture):
     def __init__(
         self,
         n_neighbors: int = 20,
-        background_smoothing: float = 0.5,
+        background_smoothing: float = 0.95,
         prior_scale: float = 1.0,
         n_jobs: int | None = None,
     ) -> None:
