@@ -17,6 +17,7 @@ struct BlockKernels {
   // sums += x * log1p(gain * frequency)
   void (*add_log1p)(const std::uint16_t* slots, const double* frequencies, std::int64_t n, double gain,
                     double x, double* sums);
+  double (*sum)(const double* values, std::int64_t n);
   double (*dot)(const double* a, const double* b, std::int64_t n);
   double (*largest)(const double* values, std::int64_t n);
   double (*sum_exp)(const double* values, const double* weights, std::int64_t n, double scale);

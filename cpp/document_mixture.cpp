@@ -81,19 +81,15 @@ class BoundedScorer {
   }
 
  private:
-  // The rare words have a small part of all postings.
+  // The rare words have a small part of all postings. A query's entries come by falling size.
   void split(const Query& query) {
-    by_size_ = query.entries;
-    const auto size = [&](const Entry& e) { return index_.run(e.end - 1).end - index_.run(e.run).begin; };
-    std::stable_sort(by_size_.begin(), by_size_.end(),
-                     [&](const Entry& a, const Entry& b) { return size(a) < size(b); });
-    std::int64_t postings = 0, taken = 0;
-    for (const auto& e : by_size_) postings += size(e);
+    std::int64_t all = 0, taken = 0;
+    for (const auto& e : query.entries) all += postings(index_, e);
     rare_.entries.clear();
     common_.entries.clear();
-    for (const auto& e : by_size_) {
-      taken += size(e);
-      (rare_share * taken <= postings ? rare_ : common_).entries.push_back(e);
+    for (auto e = query.entries.rbegin(); e != query.entries.rend(); ++e) {
+      taken += postings(index_, *e);
+      (rare_share * taken <= all ? rare_ : common_).entries.push_back(*e);
     }
   }
 
@@ -102,31 +98,34 @@ class BoundedScorer {
     const auto segments = segments_.of(b);
     auto* const sums = sums_.data() + segments_.starts[b];
     for (std::size_t i = 0; i < segments.size(); ++i) sums[i] = segments[i].weight;
-    touched_.clear();
+    std::size_t n_touched = 0;
     for (auto& e : rare_.entries) {
       while (e.run < e.end && index_.run_blocks[e.run] < b) ++e.run;
       if (e.run == e.end || index_.run_blocks[e.run] != b) continue;
       const auto [begin, end] = index_.run(e.run++);
       for (auto k = begin; k < end; ++k) {
         const std::uint16_t slot = index_.slots[k] & (block_size - 1);
-        double& product = products_[slot];
-        if (product == 1.0) touched_.push_back(slot);  // twice where a factor is 1: it then counts as nothing
         double factor = scorer_.factors[k];
         for (int i = 1; i < static_cast<int>(e.x); ++i) factor *= scorer_.factors[k];
-        product *= factor;
+        // Written in any case and kept where the slot is new: a branch could not be predicted.
+        touched_[n_touched] = slot;
+        n_touched += static_cast<std::size_t>((products_[slot] == 1.0) & (factor != 1.0));
+        n_touched = std::min<std::size_t>(n_touched, block_size);  // damaged values may fall back to 1
+        products_[slot] *= factor;
       }
     }
     const double* const weights = index_.weights.data() + index_.block_starts[b];
     const auto n = index_.block_starts[b + 1] - index_.block_starts[b];
-    for (const auto slot : touched_) {
+    const auto by_slot = [](std::int32_t slot, const Segment& segment) { return slot < segment.end; };
+    for (std::size_t t = 0; t < n_touched; ++t) {
+      const auto slot = touched_[t];
       const auto gain = std::exchange(products_[slot], 1.0) - 1.0;
       if (slot >= n) continue;
-      std::size_t i = 0;
-      if (segments.size() > 1)
-        i = std::upper_bound(segments.begin(), segments.end(), static_cast<std::int32_t>(slot),
-                             [](std::int32_t s, const Segment& segment) { return s < segment.end; }) -
-            segments.begin();
-      sums[i] += weights[slot] * gain;
+      const auto i = segments.size() == 1
+                         ? 0
+                         : std::upper_bound(segments.begin(), segments.end(), std::int32_t{slot}, by_slot) -
+                               segments.begin();
+      sums[i] += index_.unit_weights ? gain : weights[slot] * gain;
     }
   }
 
@@ -136,7 +135,7 @@ class BoundedScorer {
     const double* const weights = index_.weights.data() + index_.block_starts[b];
     for (auto i = segments_.starts[b]; i < segments_.starts[b + 1]; ++i) {
       const auto& s = segments_.segments[i];
-      sums_[i] = scorer_.kernels.dot(scorer_.sums.data() + s.begin, weights + s.begin, s.end - s.begin);
+      sums_[i] = scorer_.add_up(scorer_.sums.data() + s.begin, weights + s.begin, s.end - s.begin);
     }
   }
 
@@ -148,7 +147,7 @@ class BoundedScorer {
     return sum;
   }
 
-  static constexpr std::int64_t rare_share = 32;
+  static constexpr std::int64_t rare_share = 16;
   const IndexView& index_;
   const Segments& segments_;
   std::span<const double> largest_;
@@ -157,8 +156,7 @@ class BoundedScorer {
   std::vector<std::int64_t> order_;
   std::vector<double> mass_, rises_, relative_;
   std::vector<double> products_ = std::vector<double>(block_size, 1.0);
-  std::vector<std::uint16_t> touched_;
-  std::vector<Entry> by_size_;
+  std::vector<std::uint16_t> touched_ = std::vector<std::uint16_t>(block_size + 1);
   Query rare_, common_;
 };
 

@@ -52,6 +52,7 @@ struct IndexView {
   std::span<const std::int64_t> class_starts;  // class l has slots [class_starts[l], class_starts[l + 1])
   std::span<const double> weights;             // c_m of each slot
   std::span<const double> segment_weights;     // see segment_weights()
+  bool unit_weights = false;                   // whether all weights are 1
 
   std::int64_t n_words() const { return std::ssize(words) - 1; }
   std::int64_t n_runs() const { return std::ssize(run_blocks); }

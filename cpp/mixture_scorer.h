@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "block_kernels.h"
@@ -77,6 +78,10 @@ struct Entry {
   double x;
 };
 
+inline std::int64_t postings(const IndexView& index, const Entry& e) {
+  return index.run(e.end - 1).end - index.run(e.run).begin;
+}
+
 // A query on its way through the blocks.
 struct Query {
   std::vector<Entry> entries;
@@ -92,6 +97,9 @@ struct Query {
       const auto [begin, end] = index.runs(w);
       if (begin < end) entries.push_back({begin, end, x});
     }
+    // The word of most blocks first: its full runs are then copied, not multiplied in.
+    std::stable_sort(entries.begin(), entries.end(),
+                     [&](const Entry& a, const Entry& b) { return postings(index, a) > postings(index, b); });
   }
 
   // Whether every document's likelihood can be had as a product of whole powers.
@@ -122,11 +130,16 @@ struct Scorer {
   const BlockKernels& kernels = block_kernels();
   std::vector<double> sums = std::vector<double>(block_size);
 
-  // Adds a run to the block's sums, or multiplies it in.
-  void take(const Query& query, std::int64_t r, double x, std::int64_t n) {
+  // Adds a run to the block's sums, or multiplies it in; the first one finds them unset.
+  void take(const Query& query, std::int64_t r, double x, std::int64_t n, bool first) {
     const auto [begin, end] = index.run(r);
     const auto* const from = (query.product ? factors : values).data() + begin;
     const auto* const slots = index.slots.data() + begin;
+    if (first && end - begin == n && query.product && x == 1) {
+      std::copy_n(from, n, sums.begin());
+      return;
+    }
+    if (first) std::fill_n(sums.begin(), n, query.product ? 1.0 : 0.0);
     if (query.product)
       end - begin == n ? kernels.multiply_full(from, n, static_cast<int>(x), sums.data())
                        : kernels.multiply(slots, from, end - begin, static_cast<int>(x), sums.data());
@@ -143,9 +156,7 @@ struct Scorer {
     for (auto& e : query.entries) {
       while (e.run < e.end && index.run_blocks[e.run] < b) ++e.run;
       if (e.run == e.end || index.run_blocks[e.run] != b) continue;
-      if (!touched) std::fill_n(sums.begin(), n, query.product ? 1.0 : 0.0);
-      touched = true;
-      take(query, e.run++, e.x, n);
+      take(query, e.run++, e.x, n, !std::exchange(touched, true));
     }
     return touched;
   }
@@ -155,12 +166,12 @@ struct Scorer {
     const auto n = index.block_starts[b + 1] - index.block_starts[b];
     bool touched = false;
     for (const auto& e : query.entries)
-      if (const auto r = find_run(index, e, b); r >= 0) {
-        if (!touched) std::fill_n(sums.begin(), n, query.product ? 1.0 : 0.0);
-        touched = true;
-        take(query, r, e.x, n);
-      }
+      if (const auto r = find_run(index, e, b); r >= 0) take(query, r, e.x, n, !std::exchange(touched, true));
     return touched;
+  }
+
+  double add_up(const double* from, const double* weights, std::int64_t n) const {
+    return index.unit_weights ? kernels.sum(from, n) : kernels.dot(from, weights, n);
   }
 
   // Adds the documents of a segment to their class.
@@ -173,7 +184,7 @@ struct Scorer {
       total.sum += segment.weight * std::exp(-total.scale);
     } else if (query.product) {
       total.raise(0);
-      total.sum += kernels.dot(from, weights + segment.begin, n);
+      total.sum += add_up(from, weights + segment.begin, n);
     } else {
       total.raise(kernels.largest(from, n));
       total.sum += kernels.sum_exp(from, weights + segment.begin, n, total.scale);

@@ -34,10 +34,15 @@ IndexView index_of(const nb::handle& object) {
   const auto at = [&]<class T>(const char* name, T) {
     return view(nb::cast<In<T>>(object.attr(name), false));
   };
-  const IndexView index{
-      at("words", std::int64_t{}),  at("run_blocks", std::int32_t{}),   at("run_starts", std::int64_t{}),
-      at("slots", std::uint16_t{}), at("block_starts", std::int64_t{}), at("class_starts", std::int64_t{}),
-      at("weights", double{}),      at("segment_weights", double{})};
+  const IndexView index{at("words", std::int64_t{}),
+                        at("run_blocks", std::int32_t{}),
+                        at("run_starts", std::int64_t{}),
+                        at("slots", std::uint16_t{}),
+                        at("block_starts", std::int64_t{}),
+                        at("class_starts", std::int64_t{}),
+                        at("weights", double{}),
+                        at("segment_weights", double{}),
+                        nb::cast<bool>(object.attr("unit_weights"))};
   require(!index.words.empty() && index.run_starts.size() == index.run_blocks.size() + 1,
           "index: arrays do not belong together");
   require_bounds(index.block_starts, index.weights.size());

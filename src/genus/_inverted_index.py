@@ -70,6 +70,10 @@ class InvertedIndex:
         sums: Float64 = _core.segment_weights(self.block_starts, self.class_starts, self.weights)
         return sums
 
+    @cached_property
+    def unit_weights(self) -> bool:
+        return bool((self.weights == 1).all())
+
     @property
     def n_slots(self) -> int:
         return len(self.order)
