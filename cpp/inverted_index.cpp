@@ -65,7 +65,7 @@ Row IndexView::run(std::int64_t r) const {
 std::vector<std::int64_t> cut_blocks(std::span<const std::int64_t> class_starts) {
   std::vector<std::int64_t> starts{0};
   for (std::size_t l = 0; l + 1 < class_starts.size(); ++l) {
-    if (class_starts[l] - starts.back() >= block_size / 8) starts.push_back(class_starts[l]);
+    if (class_starts[l] - starts.back() >= block_size / 2) starts.push_back(class_starts[l]);
     while (class_starts[l + 1] - starts.back() > block_size) starts.push_back(starts.back() + block_size);
   }
   if (class_starts.back() > starts.back()) starts.push_back(class_starts.back());

@@ -13,11 +13,12 @@
 //   inst_m = sum over words of x_w * value_wm,     acc_l = log sum over m in class l of c_m * exp(inst_m)
 //
 // Cost of a query: one scattered multiply-add per posting of its words, 10 bytes each (2 of slot, 8 of
-// value), half a nanosecond where they come from the second cache; one vector multiply-add per four slots of
+// value), about half a nanosecond from the second cache; one vector multiply-add per four slots of
 // a full run; one or two passes over every slot of the blocks touched. Queries come in batches that go
-// through the blocks together, so that a block's postings are fetched from memory once per batch.
-// Where all x are small whole numbers and no sum can leave the range of exp, products of exp(value) are
-// multiplied up instead of sums: no exponential is then taken at all.
+// through the blocks together, so that a block's postings are fetched from memory once per batch. Measured,
+// all included: 0.94 ns per posting of a query's words over 565,000 titles, of which the passes over slots
+// are a good third. Where all x are small whole numbers and no sum can leave the range of exp, products of
+// exp(value) are multiplied up instead of sums: no exponential is then taken at all.
 //
 // All arrays may come from a mapped file that nobody has checked: slots are cut to the block, runs to the
 // arrays, blocks and words to their number.
@@ -62,7 +63,7 @@ struct IndexView {
   Row run(std::int64_t r) const;
 };
 
-// Where blocks begin: a block ends when it is full, and before a class that begins past its eighth part, so
+// Where blocks begin: a block ends when it is full, and before a class that begins past its middle, so
 // that large classes have blocks of their own.
 std::vector<std::int64_t> cut_blocks(std::span<const std::int64_t> class_starts);
 
