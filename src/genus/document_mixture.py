@@ -79,8 +79,8 @@ class TiedDocumentMixture(DocumentMixture):
     ``sample_weight`` gives documents weights c_lm. Empty documents count in the prior only; a class whose
     documents are all empty is uniform over words. An empty query gets the prior. Changing the smoothing
     (`set_params`) recomputes the index's values and does not index again; learning more does, at the next
-    prediction. A document's probability is computed in 64-bit numbers; log posteriors agree with the definition
-    to about 1e-12 times the document's length.
+    prediction.
+    All sums are of 64-bit numbers: joint log likelihoods agree with the definition to about 1e-12 of their size.
 
     Examples
     --------
