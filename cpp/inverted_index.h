@@ -13,12 +13,11 @@
 //   inst_m = sum over words of x_w * value_wm,     acc_l = log sum over m in class l of c_m * exp(inst_m)
 //
 // Cost of a query: one scattered multiply-add per posting of its words, 10 bytes each (2 of slot, 8 of
-// value), about half a nanosecond from the second cache; one vector multiply-add per four slots of
+// value); one vector multiply-add per four slots of
 // a full run; one or two passes over every slot of the blocks touched. Queries come in batches that go
-// through the blocks together, so that a block's postings are fetched from memory once per batch. Measured,
-// all included: 0.94 ns per posting of a query's words over 565,000 titles, of which the passes over slots
-// are a good third. Where all x are small whole numbers and no sum can leave the range of exp, products of
-// exp(value) are multiplied up instead of sums: no exponential is then taken at all.
+// through the blocks together, so that a block's postings are fetched from memory once per batch. Where all x
+// are small whole numbers and no sum can leave the range of exp, products of exp(value) are multiplied up
+// instead of sums: no exponential is then taken at all.
 //
 // Measured on 565,000 titles, one thread, everything included: 0.95 ns per posting of a query's words.
 //
