@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-NATIVE := CMakeLists.txt $(wildcard cpp/*.h cpp/*.cpp cpp/bindings/*) tools/unicode_tables.py
+NATIVE := CMakeLists.txt $(wildcard cpp/*.h cpp/*.cpp cpp/*.inc cpp/bindings/*) tools/unicode_tables.py
 CPP := $(wildcard cpp/*.h cpp/*.cpp cpp/bindings/*)
 
 .PHONY: setup demo test lint format stubs bench sanitize clean

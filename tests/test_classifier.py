@@ -352,3 +352,34 @@ def test_wrong_weightings_are_named() -> None:
         TextClassifier(weighting=3).fit(TEXTS, LABELS)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="norm must be one of"):
         TextClassifier(weighting=TermWeighting(norm="max")).fit(TEXTS, LABELS)
+
+
+# ---------------------------------------------------------------------- models that remember documents
+
+
+@pytest.mark.parametrize("model", ["tdm", "kdc", "knn"])
+def test_models_of_documents_name_the_documents(model):
+    texts = ["the match was won late", "shares fell as the bank warned", "a late goal won the match", "bank shares"]
+    clf = TextClassifier(model).fit(texts, ["sport", "money", "sport", "money"])
+    explanation = clf.explain("who won the match?")
+    log_proba = clf.predict_log_proba(["who won the match?"])[0]
+    assert explanation.label == "sport"
+    assert explanation.log_odds == pytest.approx(log_proba[1] - log_proba[0])
+    total = explanation.prior + sum(w.contribution for w in explanation.words) + explanation.remainder
+    assert explanation.log_odds == pytest.approx(total)
+    assert sum(m.share for m in explanation.documents) == pytest.approx(1)
+    assert {(m.number, m.label) for m in explanation.documents[:2]} == {(0, "sport"), (2, "sport")}
+    for word in explanation.to_dict()["words"]:
+        assert sum(word["sources"].values()) == pytest.approx(1)
+    assert "nearest training documents: " in str(explanation)
+    assert "(choice of documents)" in str(explanation)
+    assert "nearest training documents" in explanation._repr_html_()
+    numbers, shares = clf.neighbors(texts, 1)
+    assert numbers[:, 0].tolist() == [0, 1, 2, 3]
+    assert (shares > 0.25).all()
+
+
+def test_models_of_sums_know_no_documents():
+    clf = TextClassifier().fit(["good", "bad"], ["+", "-"])
+    with pytest.raises(ValueError, match="keeps sums, not documents"):
+        clf.neighbors(["good"])

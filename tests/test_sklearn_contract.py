@@ -3,6 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
 from genus.naive_bayes import MultinomialNB
 from genus.search import GaussianRandomSearchCV, Log
 from genus.weighting import TermWeighting
@@ -17,6 +18,10 @@ ESTIMATORS = [
     TermWeighting("bm25", idf="smooth", norm="l2"),
     GaussianRandomSearchCV(MultinomialNB(), SPACE, n_iterations=2, n_points=2, error_score="raise", cv=2),
     GaussianRandomSearchCV(MultinomialNB(), SPACE, n_iterations=2, n_points=2, error_score="raise", cv="loo"),
+    TiedDocumentMixture(),
+    TiedDocumentMixture(tolerance=1e-3),
+    KernelDensityClassifier(),
+    NearestNeighborsClassifier(),
 ]
 
 

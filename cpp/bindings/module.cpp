@@ -5,6 +5,7 @@ namespace genus::bindings {
 void add_text(nanobind::module_& m);
 void add_multinomial(nanobind::module_& m);
 void add_weighting(nanobind::module_& m);
+void add_inverted_index(nanobind::module_& m);
 }  // namespace genus::bindings
 
 NB_MODULE(_core, m) {
@@ -15,4 +16,5 @@ NB_MODULE(_core, m) {
   genus::bindings::add_text(m);
   genus::bindings::add_multinomial(m);
   genus::bindings::add_weighting(m);
+  genus::bindings::add_inverted_index(m);
 }

@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from genus.classifier import TextClassifier
+    from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
     from genus.errors import DataError, GenusError, ModelFileError
     from genus.explain import Explanation
     from genus.multilabel import LabelPowerset
@@ -43,11 +44,14 @@ __all__ = [
     "Explanation",
     "GaussianRandomSearchCV",
     "GenusError",
+    "KernelDensityClassifier",
     "LabelPowerset",
     "ModelFileError",
     "MultinomialNB",
+    "NearestNeighborsClassifier",
     "TermWeighting",
     "TextClassifier",
+    "TiedDocumentMixture",
     "Vectorizer",
     "load",
     "save",

@@ -7,6 +7,7 @@ Everything else is here.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from copy import copy
@@ -27,13 +28,13 @@ from sklearn.utils.validation import (
 
 from genus import _core
 from genus._arrays import Float64, Int32, SparseRows, n_threads
-from genus.statistics import Batch, ClassCounts, Labels, Ledger, encode_labels
+from genus.statistics import Batch, Labels, Ledger, encode_labels
 
 _BLOCK = 1 << 19  # scores held at once where only a few per document are kept: 4 MB, inside the caches
 
 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of models that add up their documents by class.
+    """Base of models that remember their documents, or sums of them by class, in a ledger.
 
     Learning is additive: `partial_fit` may bring new classes and new columns at any time, `merge` of two
     models is the model of both sets of documents, `unlearn` takes documents out as if they had never come;
@@ -56,8 +57,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         """How much one unit of each document counts, in units of the fixed-point sums."""
 
     @abstractmethod
-    def _make_parameters(self, counts: ClassCounts) -> Any:
-        """The model's parameters."""
+    def _make_parameters(self, statistics: Any) -> Any:
+        """The model's parameters, from what its ledger holds."""
 
     @abstractmethod
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
@@ -161,9 +162,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         for name in mine.keys() - {"n_jobs"}:
             if not np.array_equal(mine[name], theirs[name]):
                 raise ValueError(f"cannot merge models with different {name}: {mine[name]!r} and {theirs[name]!r}.")
-        threads = n_threads(self.n_jobs)
-        merged = self._ledger.checked(threads).merge(other._ledger.checked(threads), threads)
-        self._keep(Ledger(merged))
+        self._keep(self._ledger.merged(other._ledger, n_threads(self.n_jobs)))
         return self
 
     def set_params(self, **params: Any) -> Self:
@@ -187,7 +186,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         batch = self._batch(rows, y, sample_weight)
         if not batch.weights.any():
             raise ValueError("sample_weight must be above zero for at least one document.")
-        ledger = Ledger()
+        ledger = self._new_ledger()
         ledger.add(batch, n_threads(self.n_jobs))
         self._counted_with = self._counting_parameters()
         self._keep(ledger)
@@ -205,7 +204,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         fitted = self._is_fitted()
         if fitted:
             self._check_counted_alike()
-        ledger = self._ledger if fitted else Ledger()
+        ledger = self._ledger if fitted else self._new_ledger()
         ledger.add(self._batch(rows, y, sample_weight, classes), n_threads(self.n_jobs))
         self._counted_with = self._counting_parameters()
         self._keep(ledger)
@@ -214,9 +213,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     def _unlearn_rows(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         self._check_parameters()
         self._check_counted_alike()
-        threads = n_threads(self.n_jobs)
-        gone = ClassCounts.of(self._batch(rows, y, sample_weight), threads)
-        self._keep(Ledger(self._ledger.checked(threads).subtract(gone, threads)))
+        self._keep(self._ledger.without(self._batch(rows, y, sample_weight), n_threads(self.n_jobs)))
         return self
 
     def _has_counts(self, words: Int32) -> NDArray[np.bool_]:
@@ -227,7 +224,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     def _keep_columns(self, keep: NDArray[np.bool_]) -> None:
         """Forget the words that are not marked, which no document has; the others move up."""
         if not keep.all():
-            self._keep(Ledger(self._ledger.settle(n_threads(self.n_jobs)).keep_words(keep)))
+            self._keep(self._ledger.keep_words(keep, n_threads(self.n_jobs)))
 
     def _batch(
         self,
@@ -242,6 +239,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         weights = _check_weights(sample_weight, rows.n_rows)
         declared = None if classes is None else encode_labels(_check_labels(classes))[0]
         return Batch.of(rows, self._scales(rows, weights), labels, weights, declared)
+
+    def _new_ledger(self) -> Ledger:
+        """What the model remembers of no documents."""
+        return Ledger()
 
     def _keep(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -417,3 +418,9 @@ def _check_weights(sample_weight: Any, n: int) -> Float64 | None:
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ValueError("sample_weight must be finite and not negative.")
     return weights
+
+
+def _check_number(name: str, value: Any, low: float, high: float, expected: str) -> None:
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high or math.isinf(value):
+        raise ValueError(f"{name} must be {expected}, got {value!r}.")

@@ -7,14 +7,22 @@ from typing import Any
 
 # A model file names classes; only these are ever built from one.
 CLASSES = {
+    "KernelDensityClassifier": "genus.document_mixture",
     "LabelPowerset": "genus.multilabel",
     "MultinomialNB": "genus.naive_bayes",
+    "NearestNeighborsClassifier": "genus.document_mixture",
     "TermWeighting": "genus.weighting",
     "TextClassifier": "genus.classifier",
+    "TiedDocumentMixture": "genus.document_mixture",
     "Vectorizer": "genus.text",
 }
 
-MODELS = {"nb": "MultinomialNB"}
+MODELS = {
+    "nb": "MultinomialNB",
+    "tdm": "TiedDocumentMixture",
+    "kdc": "KernelDensityClassifier",
+    "knn": "NearestNeighborsClassifier",
+}
 
 
 def load_class(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from genus._arrays import Float64, SparseRows, n_threads
 from genus._registry import make_model
 from genus._tokens import as_texts
 from genus.errors import ModelFileError
-from genus.explain import Explanation, WordEvidence
+from genus.explain import DocumentEvidence, Explanation, WordEvidence
 from genus.text import Vectorizer
 from genus.weighting import TermWeighting
 
@@ -27,7 +28,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     model : str or estimator, default="nb"
-        The model of the counts: a short name ("nb" is `MultinomialNB`) or a genus model with its settings.
+        The model of the counts: a short name ("nb" is `MultinomialNB`, "tdm" is `TiedDocumentMixture`, "kdc"
+        and "knn" are its relatives) or a genus model with its settings.
     vectorizer : Vectorizer or None, default=None
         How texts become counts. By default single words, and bigrams of characters in scripts without spaces.
     weighting : str, TermWeighting or None, default=None
@@ -190,6 +192,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             WordEvidence(name, float(count), float(value))
             for name, count, value in zip(names, counts.data, contributions, strict=True)
         ]
+        remainder = 0.0
+        documents: tuple[DocumentEvidence, ...] = ()
+        if hasattr(self.model_, "_document_evidence"):  # a model that remembers its documents
+            rest = self.model_._remainder(rows, [int(chosen), int(rival)])
+            remainder = float(rest[0] - rest[1]) if chosen != rival else 0.0
+            sources = self.model_._sources(rows, int(chosen)).tolist()
+            evidence = [replace(word, sources=tuple(s)) for word, s in zip(evidence, sources, strict=True)]
+            documents = tuple(
+                DocumentEvidence(number, self.classes_[c].item(), share)
+                for number, c, share in self.model_._document_evidence(rows, 5)
+            )
         evidence.sort(key=lambda w: (-abs(w.contribution), w.word))
         n_unknown = int(unknown[0])
         return Explanation(
@@ -197,12 +210,25 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             label=self.classes_[chosen].item(),
             probability=float(np.exp(log_proba[chosen])),
             against=self.classes_[rival].item(),
-            log_odds=prior + float(sum(w.contribution for w in evidence)),
+            log_odds=prior + float(sum(w.contribution for w in evidence)) + remainder,
             prior=prior,
             words=tuple(evidence),
             n_unknown=n_unknown,
             n_words=n_unknown + int(counts.data.sum()),
+            remainder=remainder,
+            documents=documents,
         )
+
+    def neighbors(self, texts: Any, k: int = 10) -> tuple[NDArray[np.int64], Float64]:
+        """The k training documents that carry each text's posterior: their numbers, as learned, and shares.
+
+        Only models that remember their documents ("tdm", "kdc", "knn") can tell.
+        """
+        rows = self._rows(texts)
+        if not hasattr(self.model_, "_neighbors_rows"):
+            raise ValueError(f"{type(self.model_).__name__} keeps sums, not documents; use model='tdm'.")
+        found: tuple[NDArray[np.int64], Float64] = self.model_._neighbors_rows(rows, k)
+        return found
 
     def top_words(self, label: Any, n: int = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class, with their weights."""

@@ -19,14 +19,33 @@ class WordEvidence:
     word: str
     count: float
     contribution: float
+    sources: tuple[float, float, float] | None = None  # shares of the documents, the class and the background
+
+    def to_dict(self) -> dict[str, Any]:
+        values: dict[str, Any] = {"word": self.word, "count": self.count, "contribution": self.contribution}
+        if self.sources is not None:
+            values["sources"] = dict(zip(("documents", "class", "background"), self.sources, strict=True))
+        return values
+
+
+@dataclass(frozen=True)
+class DocumentEvidence:
+    """A training document (its number, counted from 0 as learned) and its share of the text's probability."""
+
+    number: int
+    label: Any
+    share: float
 
 
 @dataclass(frozen=True)
 class Explanation:
     """The evidence for `label` and against the class that came next.
 
-    The log odds are exact: `prior + sum(w.contribution for w in words) == log_odds`, the logarithm of
-    P(label | text) / P(against | text). Positive contributions speak for the label.
+    The log odds are exact: `prior + sum(w.contribution for w in words) + remainder == log_odds`, the logarithm
+    of P(label | text) / P(against | text). Positive contributions speak for the label.
+    For a class that is a mixture of its training documents, a word's contribution is the average over the
+    documents, each with its share of the class's probability; the remainder is then the difference between the
+    two classes in how far the text singles out a few of their documents. For other models it is 0.
     Print it, show it in a notebook, or take `to_dict()`.
     """
 
@@ -39,20 +58,26 @@ class Explanation:
     words: tuple[WordEvidence, ...]  # the strongest first
     n_unknown: int  # words of the text that were never seen in training
     n_words: int  # words of the text
+    remainder: float = 0.0  # of models that weigh single documents: see `documents`
+    documents: tuple[DocumentEvidence, ...] = ()  # those that carry most of the probability, if the model knows
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {
+        values = {
             "text": self.text,
             "label": _plain(self.label),
             "probability": self.probability,
             "against": _plain(self.against),
             "log_odds": self.log_odds,
             "prior": self.prior,
-            "words": [asdict(w) for w in self.words],
+            "words": [w.to_dict() for w in self.words],
             "n_unknown": self.n_unknown,
             "n_words": self.n_words,
         }
+        if self.documents:
+            values["remainder"] = self.remainder
+            values["documents"] = [asdict(m) | {"label": _plain(m.label)} for m in self.documents]
+        return values
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -66,6 +91,12 @@ class Explanation:
             yield f"  {name:<{width}}  {value:+8.3f}{count}"
         if self.n_unknown:
             yield f"  {self.n_unknown} of {self.n_words} words are unknown and say nothing"
+        if self.documents:
+            yield f"  {self._document_line()}"
+
+    def _document_line(self) -> str:
+        shares = (f"{m.number} ({m.label}, {m.share:.3f})" for m in self.documents)
+        return f"nearest training documents: {', '.join(shares)}"
 
     def _shown(self, n: int) -> tuple[WordEvidence, ...]:
         return self.words[:n]
@@ -76,6 +107,8 @@ class Explanation:
         if len(self.words) > n:
             rest = sum(w.contribution for w in self.words[n:])
             sums.insert(0, (f"({len(self.words) - n} more)", rest))
+        if self.documents:
+            sums.insert(-2, ("(choice of documents)", self.remainder))
         return sums
 
     # ------------------------------------------------------------------ terminal
@@ -106,6 +139,8 @@ class Explanation:
         yield table
         if self.n_unknown:
             yield Text(f"{self.n_unknown} of {self.n_words} words are unknown and say nothing", style="dim")
+        if self.documents:
+            yield Text(self._document_line(), style="dim")
 
     # ------------------------------------------------------------------ notebook
 
@@ -132,11 +167,12 @@ class Explanation:
             for name, value in self._sums(n)
         )
         unknown = f" · {self.n_unknown} of {self.n_words} words unknown" if self.n_unknown else ""
+        documents = f"<p>{html.escape(self._document_line())}</p>" if self.documents else ""
         return (
             "<div class='genus-explanation'>"
             f"<p><b>{html.escape(str(self.label))}</b> · probability {self.probability:.3f} · "
             f"next: {html.escape(str(self.against))}{unknown}</p>"
-            f"<p style='line-height:1.6'>{self._marked_text(largest)}</p><table>{rows}</table></div>"
+            f"<p style='line-height:1.6'>{self._marked_text(largest)}</p><table>{rows}</table>{documents}</div>"
         )
 
     def _marked_text(self, largest: float) -> str:

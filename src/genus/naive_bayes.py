@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,51 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
-from genus._base import GenerativeClassifier, _add_duplicates, _slice
+from genus._base import GenerativeClassifier, _add_duplicates, _check_number, _slice
+from genus._score_table import ScoreTable
 from genus.smoothing import JelinekMercer, Lidstone, Smoothing, interpolate, log_uniform
 from genus.statistics import ONE, ClassCounts, Ledger
 
 _SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
-
-
-@dataclass(frozen=True)
-class _ScoreTable:
-    """What scoring reads: see ``score`` in the native core.
-
-    ``values`` holds log1p(ratio_c * count_wc) by word; ``bias`` is prior_scale * log p(c); ``log_uniform``
-    is the log probability of a word that the class has never seen.
-    """
-
-    indptr: Int64
-    classes: Int32
-    values: Float64
-    bias: Float64
-    log_prior: Float64
-    log_uniform: Float64
-
-    def row(self, w: int) -> slice:
-        n = len(self.values)
-        begin = min(max(int(self.indptr[w]), 0), n)
-        return slice(begin, min(max(int(self.indptr[w + 1]), begin), n))
-
-    def evidence(self, w: int, classes: Int64) -> Float64:
-        """log p(w | c) for some classes."""
-        row = self.row(w)
-        ids, values = self.classes[row], self.values[row]
-        if len(ids) == len(self.bias):
-            return values[classes] + self.log_uniform[classes]
-        # One cell more, so that classes beyond the row's last find something that is not theirs.
-        ids, values = np.append(ids, -1), np.append(values, 0.0)
-        at = np.searchsorted(ids[:-1], classes)
-        return np.asarray(np.where(ids[at] == classes, values[at], 0.0) + self.log_uniform[classes])
-
-    def check_shapes(self) -> None:
-        for name in self.__dataclass_fields__:
-            array, dtype = getattr(self, name), {"indptr": "i8", "classes": "i4"}.get(name, "f8")
-            if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype) or array.ndim != 1:
-                raise ValueError(f"{name} must be a one-dimensional array of {np.dtype(dtype)}.")
-        if not len(self.indptr) or len(self.classes) != len(self.values):
-            raise ValueError("the score table's indptr, classes and values do not belong together.")
 
 
 class MultinomialNB(GenerativeClassifier):
@@ -175,7 +135,7 @@ class MultinomialNB(GenerativeClassifier):
             scales = np.where(lengths > 0, scales / np.where(lengths > 0, lengths, 1), 0.0)
         return np.asarray(scales)
 
-    def _make_parameters(self, counts: ClassCounts) -> _ScoreTable:
+    def _make_parameters(self, counts: ClassCounts) -> ScoreTable:
         n_words = max(counts.n_words, 1)
         ratio = self._smoothing.ratio(counts.totals, n_words)
         log_prior = self._log_prior(counts.weights)
@@ -183,7 +143,7 @@ class MultinomialNB(GenerativeClassifier):
             counts.indptr, counts.classes, counts.counts, ratio, n_threads(self.n_jobs)
         )
         background = log_uniform(self._smoothing, counts.totals, n_words)
-        return _ScoreTable(indptr, classes, values, self._scale(log_prior), log_prior, background)
+        return ScoreTable(indptr, classes, values, self._scale(log_prior), log_prior, background)
 
     def _log_prior(self, weights: Int64) -> Float64:
         n_classes = len(weights)
@@ -210,7 +170,7 @@ class MultinomialNB(GenerativeClassifier):
         return self._score(rows, self._parameters.bias)
 
     def _score(self, rows: SparseRows, bias: Float64) -> Float64:
-        table: _ScoreTable = self._parameters
+        table: ScoreTable = self._parameters
         out = np.empty((rows.n_rows, len(bias)))
         _core.score(
             table.indptr, table.classes, table.values,
@@ -220,7 +180,7 @@ class MultinomialNB(GenerativeClassifier):
         return out
 
     def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
-        table: _ScoreTable = self._parameters
+        table: ScoreTable = self._parameters
         best: Int32 = _core.best_classes(
             table.indptr, table.classes, table.values,
             rows.indptr, rows.indices, rows.data,
@@ -322,7 +282,7 @@ class MultinomialNB(GenerativeClassifier):
 
     def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
         """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
-        table: _ScoreTable = self._parameters
+        table: ScoreTable = self._parameters
         ids = np.asarray(classes, dtype=np.int64)
         words = np.zeros((len(row.indices), len(ids)))
         for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
@@ -355,7 +315,7 @@ class MultinomialNB(GenerativeClassifier):
 
     def _get_state(self) -> dict[str, NDArray[Any] | str | int | float | bool | None]:
         """Everything learned, as arrays that can be mapped from a file."""
-        table: _ScoreTable = self._parameters
+        table: ScoreTable = self._parameters
         counts = self._ledger.settle(n_threads(self.n_jobs))
         state: dict[str, NDArray[Any] | str | int | float | bool | None] = dict(self._counted_with)
         state |= {name: getattr(counts, name) for name in counts.__dataclass_fields__}
@@ -365,7 +325,7 @@ class MultinomialNB(GenerativeClassifier):
         """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
         try:
             counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
-            table = _ScoreTable(**{name: state[f"table_{name}"] for name in _ScoreTable.__dataclass_fields__})
+            table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
             counted_with = {name: state[name] for name in self._shapes_counts}
         except KeyError as error:
             raise ValueError(f"the model's state lacks {error}.") from None
@@ -378,9 +338,3 @@ class MultinomialNB(GenerativeClassifier):
         self._keep(Ledger(counts, checked=False))
         self._counted_with = counted_with
         self._parameters_cache = table
-
-
-def _check_number(name: str, value: Any, low: float, high: float, expected: str) -> None:
-    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not is_number or not low <= value <= high or math.isinf(value):
-        raise ValueError(f"{name} must be {expected}, got {value!r}.")

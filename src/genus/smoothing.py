@@ -75,6 +75,41 @@ class JelinekMercer:
         return np.where(seen, odds * n_words / np.where(seen, totals, 1.0), 0.0)
 
 
+@dataclass(frozen=True)
+class TiedPath:
+    """Three nodes with fixed weights: a document, its class (``node``), and the uniform one.
+
+    As a `Smoothing` it describes the nodes above the document, whose part in a word's probability is
+    uniform/N * (1 + ratio * count). The document then multiplies it by 1 + leaf_gain * p_m(w) / (1 + ratio *
+    count): a longer path above, through groups of classes, would change only that last denominator.
+
+    Examples
+    --------
+    >>> path = TiedPath(node=0.25, uniform=0.25)
+    >>> path.ratio(np.array([0.0, 4.0]), n_words=2), path.leaf_gain(n_words=2)
+    (array([0. , 0.5]), 4.0)
+    """
+
+    node: float
+    uniform: float
+
+    @property
+    def leaf(self) -> float:
+        """The weight of the document itself."""
+        return max(1.0 - self.node - self.uniform, 0.0)
+
+    def uniform_weight(self, totals: Float64, n_words: int) -> Float64:
+        return np.where(totals > 0, self.uniform, 1.0)
+
+    def ratio(self, totals: Float64, n_words: int) -> Float64:
+        seen = totals > 0
+        return np.where(seen, self.node / self.uniform * n_words / np.where(seen, totals, 1.0), 0.0)
+
+    def leaf_gain(self, n_words: int) -> float:
+        """What the document's own p_m(w) adds to a word's probability, as a multiple of its uniform part."""
+        return self.leaf / self.uniform * n_words
+
+
 def log_uniform(smoothing: Smoothing, totals: Float64, n_words: int) -> Float64:
     """log(b/N): the log probability of a word that a node has never seen."""
     return np.log(smoothing.uniform_weight(totals, n_words) / n_words)

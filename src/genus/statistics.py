@@ -366,6 +366,18 @@ class Ledger:
             raise ValueError("nothing has been learned yet.")
         return self._counts
 
+    def merged(self, other: Ledger, n_threads: int = 1) -> Ledger:
+        """A ledger of both sets of documents."""
+        return Ledger(self.checked(n_threads).merge(other.checked(n_threads), n_threads))
+
+    def without(self, batch: Batch, n_threads: int = 1) -> Ledger:
+        """A ledger as if these documents had never come. Raises ValueError where they never did."""
+        return Ledger(self.checked(n_threads).subtract(ClassCounts.of(batch, n_threads), n_threads))
+
+    def keep_words(self, keep: NDArray[np.bool_], n_threads: int = 1) -> Ledger:
+        """A ledger without the words that are not marked, which no document has; the others move up."""
+        return Ledger(self.checked(n_threads).keep_words(keep))
+
     def checked(self, n_threads: int = 1, *, settled: bool = True) -> ClassCounts:
         """As `settle`, with the arrays' content verified once if they came from outside."""
         counts = self.settle(n_threads) if settled else self._counts

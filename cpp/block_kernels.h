@@ -1,0 +1,33 @@
+// Loops over one block of documents, in the widest vectors that the running machine has.
+#pragma once
+
+#include <cstdint>
+
+namespace genus {
+
+// Slots lie below inverted_index.h's block_size: wild ones are cut. No fused multiply-add and fixed chains of
+// additions: every x86-64 gives the same bits.
+struct BlockKernels {
+  void (*add)(const std::uint16_t* slots, const double* values, std::int64_t n, double x, double* sums);
+  void (*add_full)(const double* values, std::int64_t n, double x, double* sums);
+  // sums *= factor^power
+  void (*multiply)(const std::uint16_t* slots, const double* factors, std::int64_t n, int power,
+                   double* sums);
+  void (*multiply_full)(const double* factors, std::int64_t n, int power, double* sums);
+  // sums += x * log1p(gain * frequency)
+  void (*add_log1p)(const std::uint16_t* slots, const double* frequencies, std::int64_t n, double gain,
+                    double x, double* sums);
+  double (*sum)(const double* values, std::int64_t n);
+  double (*dot)(const double* a, const double* b, std::int64_t n);
+  double (*largest)(const double* values, std::int64_t n);
+  double (*sum_exp)(const double* values, const double* weights, std::int64_t n, double scale);
+  void (*exp)(double* values, std::int64_t n);
+  void (*log1p)(double* values, std::int64_t n);
+};
+
+const BlockKernels& block_kernels();
+
+// As block_kernels(), for machines without wide vectors: for tests.
+const BlockKernels& portable_block_kernels();
+
+}  // namespace genus

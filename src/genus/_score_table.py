@@ -1,0 +1,49 @@
+"""A sparse table of words x classes: what each word adds to each class's score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from genus._arrays import Float64, Int32, Int64
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """What scoring reads: see ``score`` in the native core.
+
+    ``values`` holds log1p(ratio_c * count_wc) by word; ``bias`` is prior_scale * log p(c); ``log_uniform``
+    is the log probability of a word that the class has never seen.
+    """
+
+    indptr: Int64
+    classes: Int32
+    values: Float64
+    bias: Float64
+    log_prior: Float64
+    log_uniform: Float64
+
+    def row(self, w: int) -> slice:
+        n = len(self.values)
+        begin = min(max(int(self.indptr[w]), 0), n)
+        return slice(begin, min(max(int(self.indptr[w + 1]), begin), n))
+
+    def evidence(self, w: int, classes: Int64) -> Float64:
+        """log p(w | c) for some classes."""
+        row = self.row(w)
+        ids, values = self.classes[row], self.values[row]
+        if len(ids) == len(self.bias):
+            return values[classes] + self.log_uniform[classes]
+        # One cell more, so that classes beyond the row's last find something that is not theirs.
+        ids, values = np.append(ids, -1), np.append(values, 0.0)
+        at = np.searchsorted(ids[:-1], classes)
+        return np.asarray(np.where(ids[at] == classes, values[at], 0.0) + self.log_uniform[classes])
+
+    def check_shapes(self) -> None:
+        for name in self.__dataclass_fields__:
+            array, dtype = getattr(self, name), {"indptr": "i8", "classes": "i4"}.get(name, "f8")
+            if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype) or array.ndim != 1:
+                raise ValueError(f"{name} must be a one-dimensional array of {np.dtype(dtype)}.")
+        if not len(self.indptr) or len(self.classes) != len(self.values):
+            raise ValueError("the score table's indptr, classes and values do not belong together.")
