@@ -1,6 +1,5 @@
-// Vectors for large arrays: elements start out uninitialised, so that threads touch their own pages first,
-// and large ones lie on large pages where the system has them. Look-ups scattered over tens of megabytes
-// otherwise wait for the translation of addresses as long as for the memory itself.
+// Vectors for large arrays, on large pages where the system has them: look-ups scattered over tens of
+// megabytes otherwise wait for the translation of addresses as long as for the memory itself.
 #pragma once
 
 #if defined(__linux__)
@@ -15,14 +14,18 @@
 
 namespace genus {
 
-template <class T>
+template <class T, bool initialised>
 struct LargeArrays {
   using value_type = T;
+  template <class U>
+  struct rebind {
+    using other = LargeArrays<U, initialised>;
+  };
   static constexpr std::size_t page = std::size_t{1} << 21;
 
   LargeArrays() = default;
   template <class U>
-  LargeArrays(const LargeArrays<U>&) {}
+  LargeArrays(const LargeArrays<U, initialised>&) {}
   bool operator==(const LargeArrays&) const = default;
 
   T* allocate(std::size_t n) {
@@ -41,7 +44,7 @@ struct LargeArrays {
   }
   template <class U, class... Args>
   void construct(U* p, Args&&... args) {
-    if constexpr (sizeof...(Args) == 0)
+    if constexpr (sizeof...(Args) == 0 && !initialised)
       ::new (static_cast<void*>(p)) U;
     else
       ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...);
@@ -53,7 +56,12 @@ struct LargeArrays {
   }
 };
 
+// Elements that start out as zeros.
 template <class T>
-using Buffer = std::vector<T, LargeArrays<T>>;
+using Table = std::vector<T, LargeArrays<T, true>>;
+
+// Elements that start out as anything: for outputs that threads fill, each touching its own pages first.
+template <class T>
+using Buffer = std::vector<T, LargeArrays<T, false>>;
 
 }  // namespace genus

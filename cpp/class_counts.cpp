@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::int64_t grain = 4096;  // rows or words of cheap work per task
 // Running sums of row lengths held at indptr[w + 1]: turns them into row bounds.
-void lengths_to_bounds(std::vector<std::int64_t>& indptr) {
+template <class Lengths>
+void lengths_to_bounds(Lengths& indptr) {
   std::partial_sum(indptr.begin(), indptr.end(), indptr.begin());
 }
 

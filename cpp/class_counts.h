@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "buffer.h"
 #include "csr.h"
 
 namespace genus {
@@ -13,9 +14,9 @@ namespace genus {
 // Words x classes: word w holds (classes[k], values[k]) for k in [indptr[w], indptr[w + 1]), classes rising.
 template <class Value>
 struct WordTable {
-  std::vector<std::int64_t> indptr;
-  std::vector<std::int32_t> classes;
-  std::vector<Value> values;
+  Table<std::int64_t> indptr;
+  Table<std::int32_t> classes;
+  Table<Value> values;
 };
 
 struct Row {

@@ -40,6 +40,16 @@ struct OwnedStrings {
   }
 };
 
+// The number that a look-up will most likely end at, from the slots of about one cache line. For asking
+// ahead.
+inline std::uint32_t candidate(std::span<const std::uint64_t> slots, std::uint64_t hash) {
+  const std::size_t mask = slots.size() - 1;
+  std::size_t i = hash & mask;
+  for (int probes = 0; probes < 8 && slots[i] != 0; ++probes, i = (i + 1) & mask)
+    if (slots[i] >> 32 == hash >> 32) return static_cast<std::uint32_t>(slots[i]) - 1;
+  return ~std::uint32_t{0};
+}
+
 // A finished vocabulary. slots[i] is 0 (empty) or tag << 32 | number + 1.
 class Vocabulary {
  public:
@@ -67,17 +77,15 @@ class Vocabulary {
   // for one of them ahead of time; call them in this order, some look-ups apart. All need slots.
   void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
   void prefetch_offsets(std::uint64_t hash) const {
-    if (const auto number = candidate(hash); number < size()) __builtin_prefetch(&words_.offsets[number]);
+    if (const auto number = candidate(slots_, hash); number < size())
+      __builtin_prefetch(&words_.offsets[number]);
   }
   void prefetch_text(std::uint64_t hash) const {
-    if (const auto number = candidate(hash); number < size()) __builtin_prefetch(words_[number].data());
+    if (const auto number = candidate(slots_, hash); number < size())
+      __builtin_prefetch(words_[number].data());
   }
 
  private:
-  std::uint32_t candidate(std::uint64_t hash) const {
-    const std::uint64_t slot = slots_[hash & (slots_.size() - 1)];
-    return slot >> 32 == hash >> 32 ? static_cast<std::uint32_t>(slot) - 1 : ~std::uint32_t{0};
-  }
   bool spells(std::string_view word, const Token* tokens, std::size_t n) const;
 
   StringsView words_;
@@ -157,8 +165,7 @@ class Lexicon {
   // As in Vocabulary: first the slot, later the node it leads to.
   void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & mask()]); }
   void prefetch_node(std::uint64_t hash) const {
-    const std::uint64_t slot = slots_[hash & mask()];
-    if (slot >> 32 == hash >> 32) __builtin_prefetch(nodes_.data() + static_cast<std::uint32_t>(slot) - 1);
+    if (const auto number = candidate(slots_, hash); number < size()) __builtin_prefetch(&nodes_[number]);
   }
 
   std::size_t size() const { return nodes_.size(); }

@@ -74,7 +74,8 @@ class TiedDocumentMixture(DocumentMixture):
     ==========  ===========================================  =========================
 
     The defaults are within .0003 of the best mean accuracy of 80 settings, by leaving out one training document at
-    a time, over four collections (Reuters R8, WebKB, 20 Newsgroups, IMDb). Tune ``background_smoothing`` on a logit scale.
+    a time, over four collections (Reuters R8, WebKB, 20 Newsgroups, IMDb). Tune ``background_smoothing`` on a
+    logit scale.
 
     ``sample_weight`` gives documents weights c_lm. Empty documents count in the prior only; a class whose
     documents are all empty is uniform over words. An empty query gets the prior. Changing the smoothing
