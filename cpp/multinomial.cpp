@@ -56,13 +56,32 @@ inline __attribute__((always_inline)) void add_terms_inline(std::span<const Term
                                                             double* sums) {
   std::int64_t c = 0;
   for (; c + 32 <= n; c += 32) add_lanes<Four, 8>(terms, c, sums);
-  if (c + 24 <= n)
-    add_lanes<Four, 6>(terms, std::exchange(c, c + 24), sums);
-  else if (c + 16 <= n)
-    add_lanes<Four, 4>(terms, std::exchange(c, c + 16), sums);
-  else if (c + 8 <= n)
-    add_lanes<Four, 2>(terms, std::exchange(c, c + 8), sums);
-  if (c + 4 <= n) add_lanes<Four, 1>(terms, std::exchange(c, c + 4), sums);
+  // What is left in one pass: another would read all terms again.
+  const auto vectors = (n - c) / 4;
+  switch (vectors) {
+    case 7:
+      add_lanes<Four, 7>(terms, c, sums);
+      break;
+    case 6:
+      add_lanes<Four, 6>(terms, c, sums);
+      break;
+    case 5:
+      add_lanes<Four, 5>(terms, c, sums);
+      break;
+    case 4:
+      add_lanes<Four, 4>(terms, c, sums);
+      break;
+    case 3:
+      add_lanes<Four, 3>(terms, c, sums);
+      break;
+    case 2:
+      add_lanes<Four, 2>(terms, c, sums);
+      break;
+    case 1:
+      add_lanes<Four, 1>(terms, c, sums);
+      break;
+  }
+  c += 4 * vectors;
   if (c + 2 <= n) add_lanes<Two, 1>(terms, std::exchange(c, c + 2), sums);
   if (c < n) add_lanes<double, 1>(terms, c, sums);
 }
@@ -103,7 +122,7 @@ WordTable<double> build_table(const WordTableView<std::int64_t>& counts, std::sp
   for (std::int64_t w = 0; w < n_words; ++w) {
     const auto [begin, end] = counts.row(w);
     table.indptr[w + 1] =
-        table.indptr[w] + (full || 2 * (end - begin) >= n_classes ? n_classes : end - begin);
+        table.indptr[w] + (full || 4 * (end - begin) >= n_classes ? n_classes : end - begin);
   }
   table.classes.resize(static_cast<std::size_t>(table.indptr.back()));
   table.values.resize(table.classes.size());

@@ -10,9 +10,10 @@
 
 namespace genus {
 
-// v_wc = log1p(ratio_c * count_wc), see score(). A row that holds at least half of all classes is filled up
-// with zeros: a row as long as there are classes is read as one dense vector, without looking at `classes`.
-// Where at least half of the whole table is filled, all rows are: the table is then read as a matrix.
+// v_wc = log1p(ratio_c * count_wc), see score(). A row that holds at least a quarter of all classes is filled
+// up with zeros: a row as long as there are classes is read as one dense vector, without looking at
+// `classes`. Where at least half of the whole table is filled, all rows are: the table is then read as a
+// matrix.
 WordTable<double> build_table(const WordTableView<std::int64_t>& counts, std::span<const double> ratio,
                               int n_threads);
 
