@@ -2,7 +2,7 @@
 
 A fenced block marked `console` holds commands and what they print. Blocks of one file run in order, in a folder of
 their own. `...` stands for anything, as in doctest. Blocks marked otherwise (`sh`) are not run.
-With --write, what commands print now is put into the files, times replaced by `...`.
+With --write, what commands print now is put into the files, times and sizes replaced by `...`.
 """
 
 import doctest
@@ -43,7 +43,7 @@ def check_commands(path: Path, folder: str) -> int:
 
 def write_commands(path: Path, folder: str) -> None:
     def again(match: re.Match[str]) -> str:
-        output = re.sub(r"\b\d+\.\d+ s\b", "... s", run(match[1], folder))
+        output = re.sub(r"\b\d+\.\d+ (s|KB)\b", r"... \1", run(match[1], folder))
         blank = "\n" if match[2].endswith("\n\n") and not output.endswith("\n\n") else ""
         return f"$ {match[1]}{output}{blank}"
 
