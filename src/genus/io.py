@@ -17,12 +17,12 @@ import csv
 import itertools
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from genus._columns import LABEL_NAMES, TEXT_NAMES, Columns, is_title, listed, looks_like_header, separator, usual_name
 from genus._lines import COMPRESSED, TextSource
 from genus.errors import DataError
 
@@ -31,11 +31,6 @@ FORMATS = {
     ".parquet": "parquet", ".ft": "fasttext", ".txt": "text",
 }  # fmt: skip
 _NAMES = ("csv", "tsv", "jsonl", "parquet", "fasttext", "text", "folder")
-_TEXT_NAMES = (
-    "text", "content", "body", "message", "document", "doc", "review", "sentence", "abstract", "description",
-    "comment", "tweet", "question", "title", "subject", "sms",
-)  # fmt: skip
-_LABEL_NAMES = ("label", "labels", "class", "category", "target", "y", "topic", "tag", "sentiment")
 _PEEK = 100  # rows that columns are guessed from
 _FIELD_LIMIT = 2**30  # Python's own is 128 KiB, less than a long document
 _PREFIX = "__label__"  # fastText's mark of a label
@@ -124,14 +119,6 @@ def read_objects(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, 
 def _present(values: list[str | None]) -> list[str] | None:
     """None if nothing is there at all; otherwise what is not there is empty."""
     return None if all(value is None for value in values) else [value or "" for value in values]
-
-
-class _Columns(NamedTuple):
-    """The columns chosen, as keys of a record: names, or positions."""
-
-    text: Any
-    label: Any
-    id: Any
 
 
 class _Source(TextSource):
@@ -228,7 +215,7 @@ class _Source(TextSource):
         csv.field_size_limit(max(csv.field_size_limit(), _FIELD_LIMIT))
         lines = (line for _, line in self.lines())
         first_line = next(lines)
-        sep = self.sep or ("\t" if self.format == "tsv" else _separator(first_line))
+        sep = self.sep or ("\t" if self.format == "tsv" else separator(first_line))
         records = self._records(itertools.chain([first_line], lines), sep)
         head = list(itertools.islice(records, _PEEK))
         if not head:
@@ -267,20 +254,20 @@ class _Source(TextSource):
             if fields:  # not a blank line
                 yield number, fields
 
-    def _csv_columns(self, head: list[list[str]]) -> tuple[bool, _Columns]:
+    def _csv_columns(self, head: list[list[str]]) -> tuple[bool, Columns]:
         """Whether the first row is a header, and the positions of the columns."""
         first, sample = head[0], head[1:]
         asked = [name for name in (self.text, self.label) if name is not None]
         numbers = [str(i + 1) for i in range(len(first))]
-        titled = any(_is_title(first, sample, i) for i in range(len(first)))
+        titled = any(is_title(first, sample, i) for i in range(len(first)))
         if all(name in first for name in asked) and (asked or titled):
             chosen = self._choose(first, sample)
-            return True, _Columns(*(None if name is None else first.index(name) for name in chosen))
+            return True, Columns(*(None if name is None else first.index(name) for name in chosen))
         if (len(first) > 2 and not asked) or not all(name in numbers for name in asked):
             self._choose(first, sample)  # says what is missing
         chosen = self._choose(numbers, head)
-        columns = _Columns(*(None if name is None else int(name) - 1 for name in chosen))
-        return _looks_like_header(first, sample, columns), columns
+        columns = Columns(*(None if name is None else int(name) - 1 for name in chosen))
+        return looks_like_header(first, sample, columns), columns
 
     def _jsonl(self) -> Iterator[Row]:
         records = self.objects()
@@ -379,14 +366,14 @@ class _Source(TextSource):
 
     # ---------------------------------------------------------------- columns
 
-    def _choose(self, names: Sequence[str], sample: Sequence[Sequence[str]]) -> _Columns:
+    def _choose(self, names: Sequence[str], sample: Sequence[Sequence[str]]) -> Columns:
         """The columns asked for, else those with usual names, else, of two, the longer one as text."""
         for option, name in (("--text", self.text), ("--label", self.label)):
             if name is not None and name not in names:
-                self.fail(f"has no column {name!r} for {option}; {_listed(names)}")
+                self.fail(f"has no column {name!r} for {option}; {listed(names)}")
         text, label = self.text, self.label
-        text = text or _usual(_TEXT_NAMES, names, label)
-        label = label or _usual(_LABEL_NAMES, names, text)
+        text = text or usual_name(TEXT_NAMES, names, label)
+        label = label or usual_name(LABEL_NAMES, names, text)
         if len(names) == 2 and (text is None or (label is None and self.need_labels)):
             if text is None and label is None:
                 lengths = [sum(len(fields[i]) for fields in sample if len(fields) == 2) for i in (0, 1)]
@@ -396,10 +383,10 @@ class _Source(TextSource):
         if text is None and len(names) == 1:
             text = names[0]
         if text is None:
-            self.fail(f"which column holds the text? {_listed(names)}; choose with --text")
+            self.fail(f"which column holds the text? {listed(names)}; choose with --text")
         if label is None and self.need_labels:
-            self.fail(f"which column holds the label? {_listed(names)}; choose with --label")
-        return _Columns(text, label, _usual(("id",), names, None))
+            self.fail(f"which column holds the label? {listed(names)}; choose with --label")
+        return Columns(text, label, usual_name(("id",), names, None))
 
 
 def _files(paths: Iterable[Path]) -> list[Path]:
@@ -414,39 +401,3 @@ def _as_text(value: Any) -> str | None:
 
 def _pick(fields: Sequence[str], position: int | None) -> str | None:
     return None if position is None else fields[position]
-
-
-def _usual(usual: Sequence[str], names: Sequence[str], taken: str | None) -> str | None:
-    by_lower = {name.strip().lower(): name for name in reversed(names) if name != taken}
-    return next((by_lower[name] for name in usual if name in by_lower), None)
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(name[:40] for name in names[:20]) + (", ..." if len(names) > 20 else "")
-    return f"its columns are {shown}"
-
-
-def _separator(line: str) -> str:
-    """A comma, unless the first line has none and has another usual separator."""
-    return "," if "," in line else next((sep for sep in "\t;|" if sep in line), ",")
-
-
-def _is_title(first: Sequence[str], sample: Sequence[Sequence[str]], i: int) -> bool:
-    """Whether a cell of the first row is a column's usual name, and not a label: "y" may stand for yes."""
-    name = first[i].strip().lower()
-    if name in _TEXT_NAMES:
-        return True
-    return name in _LABEL_NAMES and not any(fields[i] == first[i] for fields in sample if len(fields) > i)
-
-
-def _looks_like_header(first: Sequence[str], sample: Sequence[Sequence[str]], columns: _Columns) -> bool:
-    """Conservatively: usual names; or a single word over longer texts, and a label that never comes again."""
-    if any(position is not None and _is_title(first, sample, position) for position in columns):
-        return True
-    if columns.label is None or not sample:
-        return False
-    title, label = first[columns.text].strip(), first[columns.label]
-    whole = [fields for fields in sample if len(fields) == len(first)]
-    length = sum(len(fields[columns.text]) for fields in whole) / max(len(whole), 1)
-    again = any(fields[columns.label] == label for fields in whole)
-    return bool(re.fullmatch(r"[^\W\d]\w*", title)) and length > 3 * len(title) and not again
