@@ -22,7 +22,7 @@ from genus.errors import GenusError
 # In the order of the help page.
 _COMMANDS = {
     "train": "learn", "predict": "ask", "evaluate": "evaluate", "explain": "ask", "inspect": "inspect",
-    "learn": "learn", "forget": "learn", "data": "data", "demo": "demo",
+    "learn": "learn", "forget": "learn", "data": "data", "reproduce": "reproduce", "demo": "demo",
 }  # fmt: skip
 
 

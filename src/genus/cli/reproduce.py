@@ -1,0 +1,133 @@
+"""reproduce: a paper's tables, measured again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from genus.cli._show import cell, console, json_option, print_json, table, to_json, write_text
+
+if TYPE_CHECKING:
+    from genus.experiments._table import Cell, Experiment, Results
+
+_PAPERS = ("tdm",)  # as in genus.experiments, which is not imported for the help page
+
+
+@click.command()
+@click.argument("paper", type=click.Choice(_PAPERS))
+@click.option("--quick", is_flag=True, help="Some of the data sets, a shorter search: minutes.")
+@click.option("--data", metavar="DIR", help="The folder of data sets; by default GENUS_DATA's.")
+@click.option("--out", metavar="DIR", help="Keep cells, results.json and index.html here; go on there.")
+@json_option
+def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_json: bool) -> None:
+    """Measure a paper's tables again, and set them beside the paper's.
+
+    PAPER is tdm, the tied document mixture of Puurula and Myaeng (2013). Parameters are tuned on training
+    documents only. Data sets are those of `genus data list`; those that are not there stay empty.
+
+    With --out, each cell is kept as it is done, and the same command goes on after a stop.
+
+    \b
+    genus reproduce tdm --quick
+    genus reproduce tdm --out tdm
+    """
+    from genus.experiments import experiment
+    from genus.experiments._page import make_page
+    from genus.experiments._table import to_dict
+
+    if data is not None:
+        if not Path(data).is_dir():
+            raise click.BadParameter(f"there is no folder {data}", param_hint="--data")
+        os.environ["GENUS_DATA"] = data
+    planned = experiment(paper, quick=quick)
+    folder = Path(out) if out is not None else None
+    try:
+        results = planned.run(folder, _tell)
+    except KeyboardInterrupt:
+        if folder is None:
+            raise
+        click.echo("genus: stopped; the same command goes on from here", err=True)
+        raise click.exceptions.Exit(130) from None
+    found = to_dict(planned, results)
+    if folder is not None:
+        write_text(str(folder / "results.json"), to_json(found, indent=1) + "\n")
+        write_text(str(folder / "index.html"), make_page(planned, results))
+    if as_json:
+        print_json(found)
+    else:
+        _print(planned, results)
+        if out is not None:
+            console().print(cell(f"wrote {folder}/index.html and results.json"))
+    if not results.cells:
+        raise click.ClickException("none of the data sets is here: GENUS_DATA or --data names their folder")
+
+
+def _tell(done: Cell) -> None:
+    score = f"{100 * done.score:.2f}" if done.score is not None else f"failed: {done.error}"
+    click.echo(f"{done.row} {done.system}: {score} ({done.seconds:.0f} s)", err=True)
+
+
+def _print(planned: Experiment, results: Results) -> None:
+    from genus.experiments._table import both, error_reductions, paired_tests
+
+    out = console()
+    out.print(cell(planned.title, "bold"))
+    out.print(cell(f"{planned.metric}. {planned.protocol} {results.seconds / 60:.1f} minutes.", "dim"))
+    out.print("", _scores(planned, results))
+    for done in results.cells.values():
+        if done.error:
+            out.print(cell(f"{done.row} {done.system} failed: {done.error}", "red"))
+    notes = [f"{row.name}: {row.note}" for row in planned.rows if row.note and row.name not in results.absent]
+    out.print(cell("; ".join(notes), "dim"))
+
+    what = f"{planned.improved} over {planned.baseline}"
+    reductions = table(f"error reduction, {what}", ">paper", ">sets", ">genus", ">sets")
+    for r in error_reductions(planned, results):
+        reductions.add_row(r.task, _percent(r.paper), str(r.n_paper), _percent(r.genus), str(r.n_genus))
+    out.print("", reductions)
+
+    scores = both(planned, results)
+    paper, ours = ({t.second: t for t in paired_tests(planned, scores[who])} for who in ("paper", "genus"))
+    tests = table("mean difference", ">paper", ">p", ">genus", ">p", ">sets")
+    for name in [system.name for system in planned.systems if system.name in paper or system.name in ours]:
+        cells = [
+            part
+            for t in (paper.get(name), ours.get(name))
+            for part in ((f"{t.difference:+.2f}{t.mark}", f"{t.p:.3f}") if t else ("", ""))
+        ]
+        tests.add_row(f"{planned.improved} - {name}", *cells, str(ours[name].n) if name in ours else "")
+    out.print("", tests)
+    out.print(cell("one-sided paired t-tests over data sets: ‡ p < .005, † p < .05", "dim"))
+
+
+def _scores(planned: Experiment, results: Results) -> object:
+    """Three lines for a data set: the paper, genus, the difference. One, where there is only one side."""
+    names = [system.name for system in planned.systems]
+    made = table("data set", "", *(f">{name}" for name in names))
+    made.padding = (0, 1, 0, 0)
+    for row in planned.rows:
+        scores, absent = results.scores(row.name), row.name in results.absent
+        paper = [f"{row.paper[name]:.2f}" if name in row.paper else "" for name in names]
+        if row.paper:
+            made.add_row(cell(row.name, "dim" if absent else "bold"), "absent" if absent else "paper", *paper, style="dim")
+        if absent:
+            if not row.paper:
+                made.add_row(cell(row.name, "dim"), "absent", style="dim")
+            continue
+        failed = {s for (r, s), c in results.cells.items() if r == row.name and c.error}
+        ours = [f"{scores[name]:.2f}" if name in scores else "failed" if name in failed else "" for name in names]
+        made.add_row("" if row.paper else cell(row.name, "bold"), "genus", *ours)
+        if row.paper:
+            change = [
+                f"{scores[name] - row.paper[name]:+.2f}" if name in scores and name in row.paper else ""
+                for name in names
+            ]
+            made.add_row("", "diff.", *change, style="dim")
+    return made
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f} %"
