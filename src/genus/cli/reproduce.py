@@ -112,7 +112,9 @@ def _scores(planned: Experiment, results: Results) -> object:
         scores, absent = results.scores(row.name), row.name in results.absent
         paper = [f"{row.paper[name]:.2f}" if name in row.paper else "" for name in names]
         if row.paper:
-            made.add_row(cell(row.name, "dim" if absent else "bold"), "absent" if absent else "paper", *paper, style="dim")
+            made.add_row(
+                cell(row.name, "dim" if absent else "bold"), "absent" if absent else "paper", *paper, style="dim"
+            )
         if absent:
             if not row.paper:
                 made.add_row(cell(row.name, "dim"), "absent", style="dim")

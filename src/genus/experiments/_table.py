@@ -246,7 +246,11 @@ def paired_tests(experiment: Experiment, scores: Mapping[str, Numbers]) -> list[
     for system in experiment.systems:
         if system.name == experiment.improved:
             continue
-        pairs = [(s[experiment.improved], s[system.name]) for s in scores.values() if {experiment.improved, system.name} <= s.keys()]
+        pairs = [
+            (s[experiment.improved], s[system.name])
+            for s in scores.values()
+            if {experiment.improved, system.name} <= s.keys()
+        ]
         if len(pairs) < 2:
             continue
         first, second = zip(*pairs, strict=True)
