@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from genus.cli._show import cell, console, json_option, print_json, table, to_json, write_text
+from genus.experiments import PAPERS, experiment
 
 if TYPE_CHECKING:
     from genus.experiments._table import Cell, Experiment, Results
 
-_PAPERS = ("tdm",)  # as in genus.experiments, which is not imported for the help page
-
 
 @click.command()
-@click.argument("paper", type=click.Choice(_PAPERS))
+@click.argument("paper", type=click.Choice(list(PAPERS)), metavar="PAPER")
 @click.option("--quick", is_flag=True, help="Some of the data sets, a shorter search: minutes.")
 @click.option("--data", metavar="DIR", help="The folder of data sets; by default GENUS_DATA's.")
 @click.option("--out", metavar="DIR", help="Keep cells, results.json and index.html here; go on there.")
@@ -34,7 +33,6 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_jso
     genus reproduce tdm --quick
     genus reproduce tdm --out tdm
     """
-    from genus.experiments import experiment
     from genus.experiments._page import make_page
     from genus.experiments._table import to_dict
 
