@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--out", metavar="DIR", help="Keep cells, results.json and index.html here; go on there.")
 @json_option
 def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_json: bool) -> None:
-    """Measure a paper's tables again, and set them beside the paper's.
+    """Measure a paper's tables again, beside the paper's own figures.
 
     PAPER is tdm, the tied document mixture of Puurula and Myaeng (2013). Parameters are tuned on training
     documents only. Data sets are those of `genus data list`; those that are not there stay empty.
