@@ -23,7 +23,8 @@ from genus.report.page import _e, _frame
 _STYLE = """<style>
 main { max-width: 1080px; }
 svg { max-width: none; }
-.cells, .plain { width: 100%; font-size: 14px; }
+.cells { width: 100%; }
+.cells, .plain { font-size: 14px; }
 .cells th, .cells td, .plain th, .plain td { padding: 3px 8px; text-align: right; white-space: nowrap; }
 .cells th:first-child, .plain th:first-child, .cells .who { text-align: left; }
 .cells th, .plain th { font-weight: normal; }
@@ -126,8 +127,10 @@ def _reductions(experiment: Experiment, results: Results) -> str:
     what = f"{experiment.improved} over {experiment.baseline}"
     note = (
         f"1 - error of {experiment.improved} / error of {experiment.baseline}, over training documents per class. "
-        "Filled: genus; hollow: the paper. Lines: least squares on the logarithm."
+        "Filled: genus; hollow: the paper. Lines: least squares on the logarithm"
     )
+    fits = {who: logarithmic_fit(points) for who, points in figure(experiment, results).items()}
+    note += ", ".join([""] + [f"R² {fit[2]:.2f} ({who})" for who, fit in fits.items() if fit]) + "."
     return (
         f"<section><h2>Relative error reductions, {_e(what)}</h2><p class='note'>{_e(note)}</p>"
         f"{_figure(figure(experiment, results))}<h3>Means by task</h3>"
@@ -168,8 +171,11 @@ def _figure(points: dict[str, list[Point]]) -> str:
         f'<text x="{x(10**k):.1f}" y="{top + height + 18}" text-anchor="middle">{10**k:,}</text>'
         for k in range(decades + 1)
     )
-    drawn = "".join(_fit_line(who, side, x, y, decades) for who, side in points.items())
-    drawn += "".join(_mark(who, p, x, y) for who, side in points.items() for p in side)
+    drawn = "".join(_fit_line(who, side, x, y) for who, side in points.items())
+    drawn = f'<clipPath id="plot"><path d="M{left} {top}h{width}v{height}h{-width}Z"/></clipPath>{drawn}'
+    marks = [(who, p, x(p.documents_per_class), y(p.reduction)) for who in ("genus", "paper") for p in points[who]]
+    sides = _label_sides([(p.name, at, up) for _, p, at, up in marks])
+    drawn += "".join(_mark(*mark, side) for mark, side in zip(marks, sides, strict=True))
     tasks = list(dict.fromkeys(p.task for p in every))
     legend = "".join(
         f'<g transform="translate({left + 14} {top + 18 + 20 * i})"><path class="p" d="{_shape(task)}"/>'
@@ -185,23 +191,48 @@ def _figure(points: dict[str, list[Point]]) -> str:
     )
 
 
-def _fit_line(who: str, points: Sequence[Point], x: Any, y: Any, decades: int) -> str:
+def _fit_line(who: str, points: Sequence[Point], x: Any, y: Any) -> str:
     fit = logarithmic_fit(points)
     if fit is None:
         return ""
     a, b, r2 = fit
-    first, last = (f"{x(10**k):.1f} {y(a + b * k):.1f}" for k in (0, decades))
-    label = f'<text class="name" x="{x(10**decades) - 4:.1f}" y="{y(a + b * decades) - 6:.1f}" text-anchor="end">'
-    return f'<path class="fit {who}" d="M{first}L{last}"/>{label}{who}, R² {r2:.2f}</text>'
+    ends = [f(math.log10(p.documents_per_class) for p in points) for f in (min, max)]
+    first, last = (f"{x(10**k):.1f} {y(a + b * k):.1f}" for k in ends)
+    return (
+        f'<path class="fit {who}" clip-path="url(#plot)" d="M{first}L{last}">'
+        f"<title>{who}: {a:.1f} {b:+.1f} log10(documents per class), R² {r2:.4f}</title></path>"
+    )
 
 
-def _mark(who: str, point: Point, x: Any, y: Any) -> str:
-    at = f"translate({x(point.documents_per_class):.1f} {y(point.reduction):.1f})"
+_SIDES = [(9, -4), (9, 12), (-9, -4), (-9, 12), (9, -16), (9, 24), (-9, -16), (-9, 24)]  # where a name may stand
+
+
+def _label_sides(marks: Sequence[tuple[str, float, float]]) -> list[tuple[int, int]]:
+    """Where each name stands, beside its mark: the first place where it covers no mark and no earlier name."""
+    taken = [(x - 6, y - 6, x + 6, y + 6) for _, x, y in marks]
+    sides = []
+    for name, x, y in marks:
+        for dx, dy in _SIDES:
+            reach = x + dx + math.copysign(6.2 * len(name), dx)
+            box = min(x + dx, reach), y + dy - 10, max(x + dx, reach), y + dy + 2
+            if not any(a < box[2] and box[0] < c and b < box[3] and box[1] < d for a, b, c, d in taken) and box[0] > 56:
+                break
+        else:
+            (dx, dy), box = _SIDES[0], (x, y, x, y)
+        taken.append(box)
+        sides.append((dx, dy))
+    return sides
+
+
+def _mark(who: str, point: Point, x: float, y: float, side: tuple[int, int]) -> str:
     told = f"{point.name}, {who}: {point.reduction:.1f} %, {point.documents_per_class:,.1f} documents per class"
-    kind, side = ("g", 'x="9" y="-4"') if who == "genus" else ("p", 'x="9" y="12"')
-    name = f'<text class="name{" own" if who == "genus" else ""}" {side}>{_e(point.name)}</text>'
-    shape = f'<path class="{kind}" d="{_shape(point.task)}"/>'
-    return f'<g transform="{at}"><title>{_e(told)}</title>{shape}{name}</g>'
+    kind, name = ("g", "name own") if who == "genus" else ("p", "name")
+    anchor = "start" if side[0] > 0 else "end"
+    return (
+        f'<g transform="translate({x:.1f} {y:.1f})"><title>{_e(told)}</title>'
+        f'<path class="{kind}" d="{_shape(point.task)}"/>'
+        f'<text class="{name}" x="{side[0]}" y="{side[1]}" text-anchor="{anchor}">{_e(point.name)}</text></g>'
+    )
 
 
 def _shape(task: str) -> str:
