@@ -35,7 +35,7 @@ svg { max-width: none; }
 .cells .best { font-weight: 600; }
 .cells .up { color: rgb(var(--blue)); } .cells .down { color: rgb(var(--red)); }
 .cells .error { color: rgb(var(--red)); white-space: normal; text-align: left; }
-.plain.wrap td:last-child { white-space: normal; text-align: left; }
+.plain.wrap :is(th, td):last-child { width: 100%; white-space: normal; text-align: left; }
 small { display: block; line-height: 1.3; }
 .p { fill: none; stroke: var(--soft); stroke-width: 1.5; } .g { fill: rgb(var(--blue)); stroke: var(--card); }
 .fit { fill: none; stroke-width: 1.5; } .fit.paper { stroke: var(--soft); stroke-dasharray: 5 4; }
@@ -58,9 +58,9 @@ def make_page(experiment: Experiment, results: Results) -> str:
     )
 
 
-def _table(kind: str, head: Sequence[str], body: str) -> str:
+def _table(kind: str, head: Sequence[str], body: str, frame: str = "scroll") -> str:
     columns = "".join(f'<th scope="col">{_e(name)}</th>' for name in head)
-    return f'<div class="scroll"><table class="{kind}"><thead><tr>{columns}</tr></thead>{body}</table></div>'
+    return f'<div class="{frame}"><table class="{kind}"><thead><tr>{columns}</tr></thead>{body}</table></div>'
 
 
 def _scores(experiment: Experiment, results: Results) -> str:
@@ -270,8 +270,8 @@ def _parameters(experiment: Experiment, results: Results) -> str:
         for c in results.cells.values()
     )
     head = ["data set", "system", "development", "seconds", "points", "parameters found"]
-    table = _table("plain wrap", head, f"<tbody>{lines}</tbody>")
-    return f"<section><h2>Parameters found</h2><div class='tall scroll'>{table}</div></section>"
+    table = _table("plain wrap", head, f"<tbody>{lines}</tbody>", "scroll tall")
+    return f"<section><h2>Parameters found</h2>{table}</section>"
 
 
 def show_params(params: dict[str, Any]) -> str:
