@@ -110,8 +110,9 @@ def test_new_words_and_classes_come_at_any_time() -> None:
 
 
 @pytest.mark.parametrize("vectorizer", [None, Vectorizer(ngram_range=(1, 2)), Vectorizer(n_hash=2**16)])
-def test_an_unlearned_text_leaves_no_trace(vectorizer: Vectorizer | None, tmp_path: Path) -> None:
-    never = TextClassifier(vectorizer=vectorizer).fit(TEXTS, LABELS)
+@pytest.mark.parametrize("model", ["nb", "tdm", "kdc", "knn"])
+def test_an_unlearned_text_leaves_no_trace(model: str, vectorizer: Vectorizer | None, tmp_path: Path) -> None:
+    never = TextClassifier(model, vectorizer=vectorizer).fit(TEXTS, LABELS)
     once = clone(never).fit([*TEXTS, "a customer named Zyzzyva"], [*LABELS, "private"])
     assert "private" in once.classes_
     once.unlearn(["a customer named Zyzzyva"], ["private"])
