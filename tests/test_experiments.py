@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
@@ -273,7 +274,6 @@ def data(tmp_path, monkeypatch) -> str:
                 for t, label in zip(texts, labels, strict=True)
             ],
         )
-    monkeypatch.setenv("GENUS_DATA", "")  # the command sets it
     monkeypatch.delenv("GENUS_DEBUG", raising=False)
     monkeypatch.setenv("COLUMNS", "80")
     return str(folder)
@@ -320,7 +320,9 @@ def test_reproduce_stopped_says_so_in_one_line(data, tmp_path, capsys, monkeypat
 
 
 def test_reproduce_without_data_says_what_to_do(tmp_path, capsys):
+    before = os.environ.get("GENUS_DATA")
     assert main(["reproduce", "tdm", "--quick", "--data", str(tmp_path)]) == 1
+    assert os.environ.get("GENUS_DATA") == before
     assert "GENUS_DATA" in capsys.readouterr().err
     assert main(["reproduce", "tdm", "--data", str(tmp_path / "nowhere")]) == 2
     assert main(["reproduce", "nothing"]) == 2

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,14 +38,13 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_jso
     from genus.experiments._page import make_page
     from genus.experiments._table import to_dict
 
-    if data is not None:
-        if not Path(data).is_dir():
-            raise click.BadParameter(f"there is no folder {data}", param_hint="--data")
-        os.environ["GENUS_DATA"] = data
+    if data is not None and not Path(data).is_dir():
+        raise click.BadParameter(f"there is no folder {data}", param_hint="--data")
     planned = experiment(paper, quick=quick)
     folder = Path(out) if out is not None else None
     try:
-        results = planned.run(folder, _tell)
+        with _data_from(data):
+            results = planned.run(folder, _tell)
     except KeyboardInterrupt:
         if folder is None:
             raise
@@ -61,6 +62,20 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_jso
             console().print(cell(f"wrote {folder}/index.html and results.json"))
     if not results.cells:
         raise click.ClickException("none of the data sets is here: GENUS_DATA or --data names their folder")
+
+
+@contextmanager
+def _data_from(folder: str | None) -> Iterator[None]:
+    """Data sets come from this folder, also in processes started meanwhile."""
+    before = os.environ.get("GENUS_DATA")
+    if folder is not None:
+        os.environ["GENUS_DATA"] = folder
+    try:
+        yield
+    finally:
+        os.environ.pop("GENUS_DATA", None)
+        if before is not None:
+            os.environ["GENUS_DATA"] = before
 
 
 def _tell(done: Cell) -> None:
