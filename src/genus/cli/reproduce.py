@@ -137,7 +137,7 @@ def _scores(planned: Experiment, results: Results) -> object:
         made.add_row("" if row.paper else cell(row.name, "bold"), "genus", *ours)
         if row.paper:
             change = [
-                f"{scores[name] - row.paper[name]:+.2f}" if name in scores and name in row.paper else ""
+                f"{round(scores[name] - row.paper[name], 2) + 0.0:+.2f}" if name in scores and name in row.paper else ""
                 for name in names
             ]
             made.add_row("", "diff.", *change, style="dim")

@@ -89,8 +89,8 @@ def _row(row: Row, names: Sequence[str], results: Results) -> str:
     if row.paper:
         cells = []
         for name in names:
-            change = scores[name] - row.paper[name] if name in scores and name in row.paper else None
-            kind = "" if change is None else "up" if change > 0 else "down"
+            change = round(scores[name] - row.paper[name], 2) + 0.0 if name in scores and name in row.paper else None
+            kind = "" if not change else "up" if change > 0 else "down"
             cells.append(f'<td class="{kind}">{"" if change is None else f"{change:+.2f}"}</td>')
         lines.append(("difference", "".join(cells)))
     title = f'<th scope="row" rowspan="{len(lines)}">{_e(row.name)}<small>{_e(words)}</small>'
