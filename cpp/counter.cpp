@@ -139,21 +139,103 @@ void learn_n_grams(Worker& w, NGramRange range, Lexicon& lexicon, Found&& found)
   }
 }
 
-// Calls each(n) for n from range.min to range.max, with w.hashes[i] the hash of the n-gram that starts at
-// token i.
+// Calls each(n) for n from range.min to range.max, with hashes[i] the hash of the n-gram that starts at token
+// i.
 template <class Each>
-void hash_n_grams(Worker& w, NGramRange range, Each&& each) {
-  const std::size_t n_tokens = w.tokens.size();
-  w.hashes.resize(n_tokens);
-  for (std::size_t i = 0; i < n_tokens; ++i) w.hashes[i] = w.tokens[i].hash;
-  for (std::size_t n = 1; n <= range.max && n <= n_tokens; ++n) {
-    w.hashes.resize(n_tokens - n + 1);
+void hash_n_grams(std::span<const Token> tokens, NGramRange range, std::vector<std::uint64_t>& hashes,
+                  Each&& each) {
+  hashes.resize(tokens.size());
+  for (std::size_t i = 0; i < tokens.size(); ++i) hashes[i] = tokens[i].hash;
+  for (std::size_t n = 1; n <= range.max && n <= tokens.size(); ++n) {
+    hashes.resize(tokens.size() - n + 1);
     if (n > 1)
-      for (std::size_t i = 0; i < w.hashes.size(); ++i)
-        w.hashes[i] = hash_join(w.hashes[i], w.tokens[i + n - 1].hash);
+      for (std::size_t i = 0; i < hashes.size(); ++i)
+        hashes[i] = hash_join(hashes[i], tokens[i + n - 1].hash);
     if (n >= range.min) each(n);
   }
 }
+
+// The columns of the n-grams of one document after another, through a vocabulary. Belongs to one thread, and
+// remembers frequent words.
+class Finder {
+ public:
+  Finder(const Vocabulary& vocabulary, NGramRange range, std::size_t n_documents)
+      : vocabulary_(vocabulary), range_(range), cache_(n_documents) {}
+
+  // Appends the columns of the n-grams that have one to `found`; returns how many of the shortest have none.
+  std::int32_t operator()(std::span<const Token> tokens, std::vector<std::uint32_t>& found) {
+    std::int32_t unknown = 0;
+    find_words(tokens);
+    for (std::size_t n = 1; n <= range_.max && n <= tokens.size(); ++n) {
+      if (n > 1) find_n_grams(tokens, n);
+      if (n < range_.min) continue;
+      for (const std::int32_t column : columns_) {
+        if (column != Vocabulary::unknown) {
+          found.push_back(static_cast<std::uint32_t>(column));
+        } else {
+          unknown += n == range_.min;
+        }
+      }
+    }
+    return unknown;
+  }
+
+ private:
+  void find_words(std::span<const Token> tokens) {
+    columns_.assign(tokens.size(), Vocabulary::unknown);
+    if (range_.min == 1 || vocabulary_.has_named()) {
+      missing_.clear();
+      for (std::size_t i = 0; i < tokens.size(); ++i) {
+        columns_[i] = cache_.find(tokens[i]);
+        if (columns_[i] == WordCache::absent) missing_.push_back(static_cast<std::uint32_t>(i));
+      }
+      find_missing(tokens, 1);
+      for (const std::uint32_t i : missing_) cache_.enter(tokens[i], columns_[i]);
+    }
+    if (range_.max > 1) words_ = columns_;
+  }
+
+  // columns_, so far those of the (n - 1)-grams, become those of the n-grams.
+  void find_n_grams(std::span<const Token> tokens, std::size_t n) {
+    columns_.resize(tokens.size() - n + 1);
+    missing_.clear();
+    const std::int32_t* const last = words_.data() + n - 1;
+    const auto name = [&](std::size_t i) { return Vocabulary::name(columns_[i], last[i]); };
+    in_stages(
+        columns_.size(), [&](std::size_t i) { return Vocabulary::hash_name(name(i)); },
+        [&](std::size_t i) {
+          if (columns_[i] != Vocabulary::unknown && last[i] != Vocabulary::unknown) {
+            columns_[i] = vocabulary_.find_name(name(i), Vocabulary::hash_name(name(i)));
+          } else {
+            columns_[i] = Vocabulary::unknown;
+            missing_.push_back(static_cast<std::uint32_t>(i));
+          }
+        },
+        [&](std::uint64_t hash) { vocabulary_.prefetch_slot(hash); });
+    if (vocabulary_.has_spelled()) find_missing(tokens, n);
+  }
+
+  // Finds the missing n-grams by their text.
+  void find_missing(std::span<const Token> tokens, std::size_t n) {
+    hashes_.clear();
+    for (const std::uint32_t i : missing_) hashes_.push_back(hash_tokens(tokens.subspan(i, n)));
+    in_stages(
+        missing_.size(), [&](std::size_t i) { return hashes_[i]; },
+        [&](std::size_t i) {
+          columns_[missing_[i]] = vocabulary_.find_text(&tokens[missing_[i]], n, hashes_[i]);
+        },
+        [&](std::uint64_t hash) { vocabulary_.prefetch_slot(hash); },
+        [&](std::uint64_t hash) { vocabulary_.prefetch_offsets(hash); },
+        [&](std::uint64_t hash) { vocabulary_.prefetch_text(hash); });
+  }
+
+  Vocabulary vocabulary_;
+  NGramRange range_;
+  WordCache cache_;
+  std::vector<std::int32_t> columns_, words_;
+  std::vector<std::uint32_t> missing_;
+  std::vector<std::uint64_t> hashes_;  // of the missing
+};
 
 }  // namespace
 
@@ -306,11 +388,32 @@ OwnedStrings CountedCorpus::words(std::span<const std::uint8_t> keep, int n_thre
   return result;
 }
 
-Buffer<std::uint64_t> CountedCorpus::slots(std::span<const std::uint8_t> keep) const {
-  const auto by_node = lexicon_.text_hashes();
-  std::vector<std::uint64_t> hashes;
-  for (const std::uint32_t node : kept_nodes(keep)) hashes.push_back(by_node[node]);
-  return make_slots(hashes);
+Buffer<std::uint64_t> CountedCorpus::table(std::span<const std::uint8_t> keep) const {
+  const auto kept = kept_nodes(keep);
+  std::vector<std::int32_t> column_of(lexicon_.size(), Vocabulary::unknown);
+  for (std::size_t i = 0; i < kept.size(); ++i) column_of[kept[i]] = static_cast<std::int32_t>(i);
+  std::vector<std::uint64_t> text_hashes;  // of n-grams too: only where one has a part that is not kept
+  TableBuilder builder(kept.size());
+  const auto lengths = lexicon_.lengths();
+  const auto longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+  for (std::uint32_t n = 1; n <= longest; ++n)
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      if (lengths[kept[i]] != n) continue;
+      const Lexicon::Node& node = lexicon_[kept[i]];
+      const auto column = static_cast<std::int32_t>(i);
+      if (n == 1) {
+        builder.enter_text(lexicon_.hash(node), column, false);
+        continue;
+      }
+      const auto prefix = column_of[Lexicon::prefix(node)], last = column_of[Lexicon::last(node)];
+      if (prefix != Vocabulary::unknown && last != Vocabulary::unknown) {
+        builder.enter_name(Vocabulary::name(prefix, last), column);
+      } else {
+        if (text_hashes.empty()) text_hashes = lexicon_.text_hashes();
+        builder.enter_text(text_hashes[kept[i]], column, true);
+      }
+    }
+  return builder.take();
 }
 
 template <class Value>
@@ -326,41 +429,23 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
   CountedRows<Value> result;
   result.indptr.assign(n_documents + 1, 0);
   result.unknown.assign(n_documents, 0);
+  std::vector<Finder> finders(static_cast<std::size_t>(std::max(n_threads, 1)),
+                              Finder(vocabulary, range, n_documents));
   for_each_range(source, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
     std::vector<std::uint32_t> keys, spare;
-    WordCache cache(n_documents);
     Part& part = parts[r];
     for (std::int64_t d = ranges[r].first; d < ranges[r].second; ++d) {
       (*worker.read)(d, worker.tokens);
       keys.clear();
       const auto row = static_cast<std::size_t>(d);
-      hash_n_grams(worker, range, [&](std::size_t n) {
-        const auto& hashes = worker.hashes;
-        if (n_hash > 0) {
-          for (const std::uint64_t hash : hashes)
+      if (n_hash > 0) {
+        hash_n_grams(worker.tokens, range, worker.hashes, [&](std::size_t) {
+          for (const std::uint64_t hash : worker.hashes)
             keys.push_back(static_cast<std::uint32_t>(hashed_column(hash, n_hash)));
-          return;
-        }
-        if (!vocabulary.has_slots()) {
-          if (n == range.min) result.unknown[row] += static_cast<std::int32_t>(hashes.size());
-          return;
-        }
-        in_stages(
-            hashes.size(), [&](std::size_t i) { return hashes[i]; },
-            [&](std::size_t i) {
-              const Token& first = worker.tokens[i];
-              const auto column =
-                  n == 1 ? cache.find(vocabulary, first) : vocabulary.find(&first, n, hashes[i]);
-              if (column >= 0) {
-                keys.push_back(static_cast<std::uint32_t>(column));
-              } else if (n == range.min) {
-                ++result.unknown[row];
-              }
-            },
-            [&](std::uint64_t hash) { vocabulary.prefetch_slot(hash); },
-            [&](std::uint64_t hash) { vocabulary.prefetch_offsets(hash); },
-            [&](std::uint64_t hash) { vocabulary.prefetch_text(hash); });
-      });
+        });
+      } else {
+        result.unknown[row] = finders[worker.id](worker.tokens, keys);
+      }
       sort_row(keys, spare, 0);
       const std::size_t begin = part.indices.size();
       for (std::size_t i = 0; i < keys.size();) {

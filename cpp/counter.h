@@ -45,7 +45,7 @@ class CountedCorpus {
   template <class Value>
   CountedRows<Value> rows(std::span<const std::uint8_t> keep, bool binary, int n_threads) const;
   OwnedStrings words(std::span<const std::uint8_t> keep, int n_threads) const;
-  Buffer<std::uint64_t> slots(std::span<const std::uint8_t> keep) const;  // of a Vocabulary of these words
+  Buffer<std::uint64_t> table(std::span<const std::uint8_t> keep) const;  // of a Vocabulary of these words
 
  private:
   struct Cell {

@@ -17,8 +17,9 @@ class TextReader : public TokenSource::Reader {
     if (row + ahead < texts_.size()) __builtin_prefetch(texts_[row + ahead].data);
     tokenizer_(texts_[row], tokens);
     if (stop_words_.size() > 0)
-      std::erase_if(tokens,
-                    [&](const Token& t) { return stop_words_.find(&t, 1, t.hash) != Vocabulary::unknown; });
+      std::erase_if(tokens, [&](const Token& t) {
+        return stop_words_.find_text(&t, 1, t.hash) != Vocabulary::unknown;
+      });
   }
 
  private:

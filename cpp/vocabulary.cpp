@@ -12,31 +12,66 @@ std::uint64_t slot_value(std::uint64_t hash, std::size_t number) {
   return (hash >> 32 << 32) | (number + 1);
 }
 
-// Strings from outside are not padded: hash a padded copy.
-class PaddedHash {
+// A text from outside as tokens, in memory of its own that may be read past their ends.
+class Cut {
  public:
-  std::uint64_t operator()(std::string_view s) {
-    copy_.assign(s);
-    copy_.append(token_padding, '\0');
-    return hash_token(copy_.data(), s.size());
-  }
-
-  std::uint64_t n_gram(std::string_view s) {
-    std::size_t end = std::min(s.find(' '), s.size());
-    std::uint64_t hash = (*this)(s.substr(0, end));
-    while (end < s.size()) {
-      s.remove_prefix(end + 1);
-      end = std::min(s.find(' '), s.size());
-      hash = hash_join(hash, (*this)(s.substr(0, end)));
+  std::span<const Token> operator()(std::string_view text, bool n_grams) {
+    const auto count = n_grams ? static_cast<std::size_t>(std::count(text.begin(), text.end(), ' ')) + 1 : 1;
+    copy_.assign(text).append(token_padding, '\0');
+    tokens_.resize(count);
+    const char* data = copy_.data();
+    for (Token& token : tokens_) {
+      const std::size_t rest = copy_.data() + text.size() - data;
+      const auto length = n_grams ? std::min(std::string_view(data, rest).find(' '), rest) : rest;
+      token = {data, hash_token(data, length), static_cast<std::uint32_t>(length)};
+      data += length + 1;
     }
-    return hash;
+    return tokens_;
   }
 
  private:
   std::string copy_;
+  std::vector<Token> tokens_;
 };
 
+constexpr std::size_t header_size = 2;  // of a table: how many n-grams are there by name, and by text
+
+std::size_t slots_of(std::span<const std::uint64_t> table) {
+  return table.size() < header_size ? 0 : (table.size() - header_size) / Vocabulary::slot_size;
+}
+
 }  // namespace
+
+std::uint64_t hash_tokens(std::span<const Token> tokens) {
+  std::uint64_t hash = tokens[0].hash;
+  for (const Token& token : tokens.subspan(1)) hash = hash_join(hash, token.hash);
+  return hash;
+}
+
+Vocabulary::Vocabulary(StringsView words, std::span<const std::uint64_t> table)
+    : words_(words), n_slots_(slots_of(table)) {
+  if (n_slots_ == 0) return;
+  n_named_ = table[0];
+  n_spelled_ = table[1];
+  slots_ = reinterpret_cast<const Slot*>(table.data() + header_size);
+}
+
+std::int32_t Vocabulary::find(std::span<const Token> tokens) const {
+  std::uint64_t hash = tokens[0].hash;
+  std::int32_t column = find_text(tokens.data(), 1, hash);
+  for (std::size_t n = 2; n <= tokens.size(); ++n) {
+    const Token& last = tokens[n - 1];
+    hash = hash_join(hash, last.hash);
+    const auto last_column = find_text(&last, 1, last.hash);
+    if (column == unknown || last_column == unknown) {
+      column = find_text(tokens.data(), n, hash);
+    } else {
+      const auto both = name(column, last_column);
+      column = find_name(both, hash_name(both));
+    }
+  }
+  return column;
+}
 
 bool Vocabulary::spells(std::string_view word, const Token* tokens, std::size_t n) const {
   std::size_t total = n - 1;
@@ -57,54 +92,77 @@ bool Vocabulary::spells(std::string_view word, const Token* tokens, std::size_t 
   return true;
 }
 
-std::size_t slots_needed(std::size_t n_words) {
-  return n_words == 0 ? 0 : std::bit_ceil(2 * n_words);
+TableBuilder::TableBuilder(std::size_t n_features)
+    : owned_(n_features == 0 ? 0 : header_size + Vocabulary::slot_size * (n_features + n_features / 2 + 1),
+             0),
+      table_(owned_) {}
+
+void TableBuilder::enter(std::uint64_t hash, Vocabulary::Slot slot) {
+  auto* const slots = reinterpret_cast<Vocabulary::Slot*>(table_.data() + header_size);
+  const std::size_t n_slots = slots_of(table_);
+  std::size_t i = Vocabulary::place(hash, n_slots);
+  while (slots[i].kind != Vocabulary::Slot::empty) i = i + 1 == n_slots ? 0 : i + 1;
+  slots[i] = slot;
 }
 
-void extend_slots(std::span<std::uint64_t> slots, StringsView words, std::size_t first, bool n_grams) {
-  if (words.size() * 10 > slots.size() * 9) throw std::invalid_argument("vocabulary: too few slots");
-  const std::size_t mask = slots.size() - 1;
-  PaddedHash padded;
-  for (std::size_t number = first; number < words.size(); ++number) {
-    const std::uint64_t hash = n_grams ? padded.n_gram(words[number]) : padded(words[number]);
-    std::size_t i = hash & mask;
-    while (slots[i] != 0) i = (i + 1) & mask;
-    slots[i] = slot_value(hash, number);
-  }
+void TableBuilder::enter_text(std::uint64_t hash, std::int32_t column, bool is_n_gram) {
+  table_[1] += is_n_gram;
+  enter(hash, {hash, column, Vocabulary::Slot::text});
 }
 
-Buffer<std::uint64_t> make_slots(StringsView words, bool n_grams) {
-  Buffer<std::uint64_t> slots(slots_needed(words.size()), 0);
-  if (!slots.empty()) extend_slots(slots, words, 0, n_grams);
-  return slots;
+void TableBuilder::enter_name(std::uint64_t name, std::int32_t column) {
+  ++table_[0];
+  enter(Vocabulary::hash_name(name), {name, column, Vocabulary::Slot::name});
+}
+
+namespace {
+
+// Enters words first ... size - 1, shorter n-grams before longer ones.
+void enter_words(TableBuilder& builder, StringsView words, std::size_t first, bool n_grams) {
+  const Vocabulary vocabulary(words, builder.table());
+  Cut cut;
+  std::size_t longest = 1;
+  for (std::size_t n = 1; n <= longest; ++n)
+    for (std::size_t i = first; i < words.size(); ++i) {
+      const auto column = static_cast<std::int32_t>(i);
+      const auto tokens = cut(words[i], n_grams);
+      longest = std::max(longest, tokens.size());
+      if (tokens.size() != n) continue;
+      const auto prefix = n == 1 ? Vocabulary::unknown : vocabulary.find(tokens.first(n - 1));
+      const auto last = n == 1 ? Vocabulary::unknown : vocabulary.find(tokens.last(1));
+      if (prefix == Vocabulary::unknown || last == Vocabulary::unknown) {
+        builder.enter_text(hash_tokens(tokens), column, n > 1);
+      } else {
+        builder.enter_name(Vocabulary::name(prefix, last), column);
+      }
+    }
+}
+
+}  // namespace
+
+Buffer<std::uint64_t> make_table(StringsView words, bool n_grams) {
+  TableBuilder builder(words.size());
+  enter_words(builder, words, 0, n_grams);
+  return builder.take();
+}
+
+bool extend_table(std::span<std::uint64_t> table, StringsView words, std::size_t first, bool n_grams) {
+  // An n-gram that is there by its text may have to move: its parts may be among the new words.
+  if (5 * words.size() > 4 * slots_of(table) || Vocabulary(words, table).has_spelled()) return false;
+  TableBuilder builder(table);
+  enter_words(builder, words, first, n_grams);
+  return true;
 }
 
 std::vector<std::int32_t> find_words(StringsView features, bool n_grams, const Vocabulary& vocabulary,
                                      std::uint32_t n_hash) {
   std::vector<std::int32_t> columns(features.size());
-  PaddedHash padded;
-  std::string copy;
+  Cut cut;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    const std::string_view text = features[i];
-    const std::uint64_t hash = n_grams ? padded.n_gram(text) : padded(text);
-    copy.assign(text).append(token_padding, '\0');
-    const Token whole{copy.data(), hash, static_cast<std::uint32_t>(text.size())};
-    columns[i] = n_hash > 0 ? hashed_column(hash, n_hash) : vocabulary.find(&whole, 1, hash);
+    const auto tokens = cut(features[i], n_grams);
+    columns[i] = n_hash > 0 ? hashed_column(hash_tokens(tokens), n_hash) : vocabulary.find(tokens);
   }
   return columns;
-}
-
-Buffer<std::uint64_t> make_slots(std::span<const std::uint64_t> hashes) {
-  constexpr std::size_t ahead = 16;
-  Buffer<std::uint64_t> slots(slots_needed(hashes.size()), 0);
-  const std::size_t mask = slots.size() - 1;
-  for (std::size_t number = 0; number < hashes.size(); ++number) {
-    if (number + ahead < hashes.size()) __builtin_prefetch(&slots[hashes[number + ahead] & mask], 1);
-    std::size_t i = hashes[number] & mask;
-    while (slots[i] != 0) i = (i + 1) & mask;
-    slots[i] = slot_value(hashes[number], number);
-  }
-  return slots;
 }
 
 Lexicon::Lexicon() : slots_(1 << 12, 0) {}
@@ -272,6 +330,13 @@ char* Lexicon::write_text(std::uint32_t number, char* out) const {
   }
   const std::string_view text = spelling(node);
   return std::copy(text.begin(), text.end(), out);
+}
+
+std::vector<std::uint32_t> Lexicon::lengths() const {
+  std::vector<std::uint32_t> lengths(nodes_.size(), 1);
+  for (std::size_t number = 0; number < nodes_.size(); ++number)  // parents come before their children
+    if (const Node& node = nodes_[number]; !is_word(node)) lengths[number] = lengths[prefix(node)] + 1;
+  return lengths;
 }
 
 std::vector<std::uint64_t> Lexicon::text_hashes() const {

@@ -1,14 +1,16 @@
 // Words and n-grams to column numbers.
 //
-// Lexicon grows while a corpus is read; Vocabulary is what remains: three flat arrays that can be mapped from
-// a file and searched at once. Both probe linearly a power-of-two table of 8-byte slots (a 32-bit tag of the
-// hash beside the number), so that a look-up touches one cache line of slots and one of the word itself.
+// Lexicon grows while a corpus is read; Vocabulary is what remains: flat arrays that can be mapped from a
+// file and searched at once. Both probe a table linearly. An n-gram is found by a name, the numbers of its
+// first words and of its last, which costs one cache line; a word by its text, which costs three.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "buffer.h"
@@ -40,72 +42,110 @@ struct OwnedStrings {
   }
 };
 
-// The number that a look-up will most likely end at, from the slots of about one cache line. For asking
-// ahead.
-inline std::uint32_t candidate(std::span<const std::uint64_t> slots, std::uint64_t hash) {
-  const std::size_t mask = slots.size() - 1;
-  std::size_t i = hash & mask;
-  for (int probes = 0; probes < 8 && slots[i] != 0; ++probes, i = (i + 1) & mask)
-    if (slots[i] >> 32 == hash >> 32) return static_cast<std::uint32_t>(slots[i]) - 1;
-  return ~std::uint32_t{0};
-}
-
-// A finished vocabulary. slots[i] is 0 (empty) or tag << 32 | number + 1.
+// A finished vocabulary: its words, and a table of where they are.
 class Vocabulary {
  public:
-  Vocabulary(StringsView words, std::span<const std::uint64_t> slots) : words_(words), slots_(slots) {}
+  // An entry of the table. A word has its hash for a key and is compared by its text. So has an n-gram of
+  // which a part is no feature by itself; every other n-gram has for a key the columns of its first words and
+  // of its last.
+  struct Slot {
+    enum Kind : std::uint32_t { empty, text, name };
+    std::uint64_t key;
+    std::int32_t column;
+    Kind kind;
+  };
+  static constexpr std::size_t slot_size = sizeof(Slot) / sizeof(std::uint64_t);
+
+  // `table` is what make_table gives, or nothing. It is not trusted.
+  Vocabulary(StringsView words, std::span<const std::uint64_t> table);
 
   static constexpr std::int32_t unknown = -1;
 
   std::size_t size() const { return words_.size(); }
-  bool has_slots() const { return !slots_.empty(); }
+  bool has_named() const { return n_named_ > 0; }
+  bool has_spelled() const { return n_spelled_ > 0; }  // n-grams, that is
 
-  // The number of the n-gram made of these tokens, whose joint hash is `hash`.
-  std::int32_t find(const Token* tokens, std::size_t n, std::uint64_t hash) const {
-    if (slots_.empty()) return unknown;
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t i = hash & mask;
-    for (std::size_t probes = 0; probes <= mask && slots_[i] != 0; ++probes, i = (i + 1) & mask) {
-      if (slots_[i] >> 32 != hash >> 32) continue;
-      const auto number = static_cast<std::uint32_t>(slots_[i]) - 1;
-      if (number < size() && spells(words_[number], tokens, n)) return static_cast<std::int32_t>(number);
-    }
+  // The column of the n-gram made of these tokens, if it is there by its text; `hash` is their joint hash.
+  std::int32_t find_text(const Token* tokens, std::size_t n, std::uint64_t hash) const {
+    std::size_t i = place(hash);
+    for (std::size_t probes = 0; probes < n_slots_ && slots_[i].kind != Slot::empty; ++probes, i = next(i))
+      if (slots_[i].key == hash && slots_[i].kind == Slot::text && in_range(slots_[i].column) &&
+          spells(words_[static_cast<std::size_t>(slots_[i].column)], tokens, n))
+        return slots_[i].column;
     return unknown;
   }
 
-  // A look-up waits for three cache lines, each found through the one before: slot, offsets, text. These ask
-  // for one of them ahead of time; call them in this order, some look-ups apart. All need slots.
-  void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
+  // The column of the n-gram made of these two, if it is there by name.
+  std::int32_t find_name(std::uint64_t name, std::uint64_t hash) const {
+    std::size_t i = place(hash);
+    for (std::size_t probes = 0; probes < n_slots_ && slots_[i].kind != Slot::empty; ++probes, i = next(i))
+      if (slots_[i].key == name && slots_[i].kind == Slot::name)
+        return in_range(slots_[i].column) ? slots_[i].column : unknown;
+    return unknown;
+  }
+  static std::uint64_t name(std::int32_t prefix, std::int32_t last) {
+    return static_cast<std::uint64_t>(prefix) << 32 | static_cast<std::uint32_t>(last);
+  }
+  static std::uint64_t hash_name(std::uint64_t name) {
+    return fold_multiply(name ^ 0xa0761d6478bd642fULL, 0xe7037ed1a0b428dbULL);
+  }
+
+  // The slot where the search for a hash begins.
+  static std::size_t place(std::uint64_t hash, std::size_t n_slots) { return (hash >> 32) * n_slots >> 32; }
+
+  // The column of the n-gram made of these tokens.
+  std::int32_t find(std::span<const Token> tokens) const;
+
+  // A look-up by text waits for three cache lines, each found through the one before: slot, offsets, text.
+  // These ask for one of them ahead of time; call them in this order, some look-ups apart.
+  void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(slots_ + place(hash)); }
   void prefetch_offsets(std::uint64_t hash) const {
-    if (const auto number = candidate(slots_, hash); number < size())
-      __builtin_prefetch(&words_.offsets[number]);
+    if (const auto column = candidate(hash); in_range(column)) __builtin_prefetch(&words_.offsets[column]);
   }
   void prefetch_text(std::uint64_t hash) const {
-    if (const auto number = candidate(slots_, hash); number < size())
-      __builtin_prefetch(words_[number].data());
+    if (const auto column = candidate(hash); in_range(column))
+      __builtin_prefetch(words_[static_cast<std::size_t>(column)].data());
   }
 
  private:
+  std::size_t place(std::uint64_t hash) const { return place(hash, n_slots_); }
+  std::size_t next(std::size_t i) const { return i + 1 == n_slots_ ? 0 : i + 1; }
+  bool in_range(std::int32_t column) const { return static_cast<std::uint32_t>(column) < size(); }
   bool spells(std::string_view word, const Token* tokens, std::size_t n) const;
 
+  // Where a look-up by text will most likely end.
+  std::int32_t candidate(std::uint64_t hash) const {
+    std::size_t i = place(hash);
+    const auto most = std::min<std::size_t>(n_slots_, 4);
+    for (std::size_t probes = 0; probes < most && slots_[i].kind != Slot::empty; ++probes, i = next(i))
+      if (slots_[i].key == hash) return slots_[i].column;
+    return unknown;
+  }
+
   StringsView words_;
-  std::span<const std::uint64_t> slots_;
+  std::uint64_t n_named_ = 0, n_spelled_ = 0;
+  std::size_t n_slots_ = 0;
+  const Slot* slots_ = nullptr;
 };
 
-// Remembers where frequent short words were found. A word costs one cache line here, three in the vocabulary.
+// Remembers the columns of frequent short words. A word costs one cache line here, three in the vocabulary.
 class WordCache {
  public:
-  // With few words to come it is not worth its memory, and stays empty.
-  explicit WordCache(std::size_t n_documents) : entries_(n_documents < 64 ? 0 : size) {}
+  // It grows with the work to come, up to what a core has for itself; for a few documents it stays empty.
+  explicit WordCache(std::size_t n_documents)
+      : entries_(n_documents < 64 ? 0 : std::min<std::size_t>(std::bit_ceil(8 * n_documents), 1 << 15)) {}
 
-  // vocabulary.find for a single word.
-  std::int32_t find(const Vocabulary& vocabulary, const Token& token) {
-    if (entries_.empty() || token.length > 16) return vocabulary.find(&token, 1, token.hash);
-    Entry& entry = entries_[(token.hash >> 32) % size];
-    const Head head = head_of(token.data, token.length);
-    if (entry.length != token.length || entry.head != head)
-      entry = {head, token.length, vocabulary.find(&token, 1, token.hash)};
-    return entry.column;
+  static constexpr std::int32_t absent = -2;
+
+  std::int32_t find(const Token& token) const {
+    if (entries_.empty() || token.length > 16) return absent;
+    const Entry& entry = entries_[place(token)];
+    const bool same = entry.length == token.length && entry.head == head_of(token.data, token.length);
+    return same ? entry.column : absent;
+  }
+  void enter(const Token& token, std::int32_t column) {
+    if (entries_.empty() || token.length > 16) return;
+    entries_[place(token)] = {head_of(token.data, token.length), token.length, column};
   }
 
  private:
@@ -114,21 +154,39 @@ class WordCache {
     std::uint32_t length = 0;  // no token is empty
     std::int32_t column = 0;
   };
-  static constexpr std::size_t size = 1 << 12;
+  std::size_t place(const Token& token) const { return (token.hash >> 32) & (entries_.size() - 1); }
   std::vector<Entry> entries_;
 };
 
-// The slots of a vocabulary. With `n_grams`, words are split at single spaces and hashed as n-grams.
-// A string that is there twice is found under its first number.
-Buffer<std::uint64_t> make_slots(StringsView words, bool n_grams);
+// Fills the table of a vocabulary: words first, then n-grams, shorter ones first, each by its column, so that
+// the same vocabulary has the same table however it came about.
+class TableBuilder {
+ public:
+  explicit TableBuilder(std::size_t n_features);                            // a new table for so many
+  explicit TableBuilder(std::span<std::uint64_t> table) : table_(table) {}  // goes on with one
 
-// Enters words first ... size - 1 into slots that hold the others, in place. There must be room.
-void extend_slots(std::span<std::uint64_t> slots, StringsView words, std::size_t first, bool n_grams);
+  void enter_text(std::uint64_t hash, std::int32_t column, bool is_n_gram);
+  void enter_name(std::uint64_t name, std::int32_t column);
 
-std::size_t slots_needed(std::size_t n_words);
+  std::span<std::uint64_t> table() const { return table_; }
+  Buffer<std::uint64_t> take() { return std::move(owned_); }
 
-// The slots of a vocabulary whose words have these hashes.
-Buffer<std::uint64_t> make_slots(std::span<const std::uint64_t> hashes);
+ private:
+  void enter(std::uint64_t hash, Vocabulary::Slot slot);
+
+  Buffer<std::uint64_t> owned_;
+  std::span<std::uint64_t> table_;
+};
+
+// The table of a vocabulary. With `n_grams`, words are split at single spaces. A string that is there twice
+// is found under its first number.
+Buffer<std::uint64_t> make_table(StringsView words, bool n_grams);
+
+// Enters words first ... size - 1 into the table of the others, in place; false where that cannot be done.
+bool extend_table(std::span<std::uint64_t> table, StringsView words, std::size_t first, bool n_grams);
+
+// The joint hash of tokens.
+std::uint64_t hash_tokens(std::span<const Token> tokens);
 
 // The column that a hash falls into when columns are hashed.
 inline std::int32_t hashed_column(std::uint64_t hash, std::uint32_t n_hash) {
@@ -162,10 +220,10 @@ class Lexicon {
     return hash_join(prefix * 0x9e3779b97f4a7c15ULL, last * 0xbf58476d1ce4e5b9ULL);
   }
 
-  // As in Vocabulary: first the slot, later the node it leads to.
+  // First ask for the slot, later for the node it leads to.
   void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & mask()]); }
   void prefetch_node(std::uint64_t hash) const {
-    if (const auto number = candidate(slots_, hash); number < size()) __builtin_prefetch(&nodes_[number]);
+    if (const auto number = candidate(hash); number < size()) __builtin_prefetch(&nodes_[number]);
   }
 
   std::size_t size() const { return nodes_.size(); }
@@ -193,16 +251,25 @@ class Lexicon {
   std::size_t text_length(std::uint32_t node) const;
   char* write_text(std::uint32_t node, char* out) const;
 
-  // The hash of each node's text, as a Vocabulary has it.
+  // How many words each node has.
+  std::vector<std::uint32_t> lengths() const;
+
+  // The hash of a word, and of the text of each node, as a Vocabulary has them.
+  std::uint64_t hash(const Node& node) const;
   std::vector<std::uint64_t> text_hashes() const;
 
  private:
   std::size_t mask() const { return slots_.size() - 1; }
+  std::uint32_t candidate(std::uint64_t hash) const {
+    std::size_t i = hash & mask();
+    for (int probes = 0; probes < 8 && slots_[i] != 0; ++probes, i = (i + 1) & mask())
+      if (slots_[i] >> 32 == hash >> 32) return static_cast<std::uint32_t>(slots_[i]) - 1;
+    return none;
+  }
   std::uint32_t add(const Node& node, std::uint64_t hash, std::size_t slot);
-  std::uint64_t hash(const Node& node) const;
   void grow();
 
-  Buffer<std::uint64_t> slots_;  // as in Vocabulary
+  Buffer<std::uint64_t> slots_;  // 0, or the upper half of the hash beside number + 1; a power of two
   Buffer<Node> nodes_;
   std::vector<char> arena_;  // words of more than 16 bytes
 };

@@ -228,6 +228,39 @@ def test_a_given_vocabulary_fixes_the_columns() -> None:
         assert vectorizer.partial_fit(["other words"]).n_columns_ == 2
 
 
+FEW_WORDS = st.lists(st.sampled_from(["aa", "bb", "cc", "dd"]), min_size=1, max_size=3).map(" ".join)
+FEW_WORD_TEXTS = st.lists(st.lists(FEW_WORDS, max_size=6).map(" ".join), min_size=1, max_size=4)
+RANGES = st.sampled_from([(1, 1), (1, 2), (2, 2), (1, 3), (2, 3), (3, 3)])
+
+
+@given(features=st.lists(FEW_WORDS, min_size=1, max_size=12, unique=True), texts=FEW_WORD_TEXTS, ngram_range=RANGES)
+@settings(deadline=None)
+def test_n_grams_are_found_whichever_of_their_parts_are_features(
+    features: list[str], texts: list[str], ngram_range: tuple[int, int]
+) -> None:
+    ours = Vectorizer(vocabulary=features, ngram_range=ngram_range)
+    theirs = CountVectorizer(vocabulary=features, ngram_range=ngram_range)
+    for many in (texts, texts * 64):  # few texts are counted without a cache
+        assert (ours.transform(many) != theirs.transform(many)).nnz == 0
+
+
+@given(first=FEW_WORD_TEXTS, then=st.lists(FEW_WORD_TEXTS, max_size=3), ngram_range=RANGES, most=st.integers(1, 6))
+@settings(deadline=None)
+def test_a_cut_vocabulary_that_grows_finds_its_n_grams(
+    first: list[str], then: list[list[str]], ngram_range: tuple[int, int], most: int
+) -> None:
+    ours = Vectorizer(ngram_range=ngram_range, max_features=most)
+    try:
+        ours.fit(first)
+    except ValueError:
+        return  # no text is long enough for an n-gram
+    for texts in then:
+        ours.partial_fit(texts)
+    theirs = CountVectorizer(vocabulary=ours.vocabulary_, ngram_range=ngram_range)
+    every = first + [text for texts in then for text in texts]
+    assert (ours.transform(every) != theirs.transform(every)).nnz == 0
+
+
 def test_unknown_tokens_are_counted() -> None:
     vectorizer = Vectorizer().fit(["one two"])
     _, unknown = vectorizer._transform_rows(["one three four", "two", ""])
@@ -370,12 +403,12 @@ def test_hostile_vocabularies_do_no_harm(data: st.DataObject) -> None:
     """A model file's arrays are mapped as they are: whatever is in them, look-ups stay inside."""
     anything = st.integers(-(2**63), 2**63 - 1)
     offsets = np.array(data.draw(st.lists(anything, min_size=1, max_size=9)), dtype=np.int64)
-    n_slots = data.draw(st.sampled_from([0, 1, 4, 16]))
-    slots = np.array(data.draw(st.lists(anything, min_size=n_slots, max_size=n_slots)), dtype=np.int64).view(np.uint64)
+    size = data.draw(st.sampled_from([0, 1, 2, 3, 4, 18]))
+    table = np.array(data.draw(st.lists(anything, min_size=size, max_size=size)), dtype=np.int64).view(np.uint64)
     blob = np.frombuffer(b"some words", dtype=np.uint8)
     nothing = Strings.pack([])
     options = _core.TextOptions("word", "", True, False, 2, 1, 2)
     no_stop_words = (*nothing, np.zeros(0, dtype=np.uint64))
     text = "some words and more " * 10
-    rows = _core.count_known([text], options, *no_stop_words, blob, offsets, slots, 0, False, False, 1)
+    rows = _core.count_known([text], options, *no_stop_words, blob, offsets, table, 0, False, False, 1)
     assert (rows[1] < len(offsets)).all()

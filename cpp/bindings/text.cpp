@@ -45,17 +45,14 @@ TextOptions make_options(const std::string& analyzer, const std::string& accents
 
 using Blob = In<std::uint8_t>;
 using Offsets = In<std::int64_t>;
-using Slots = In<std::uint64_t>;
+using Table = In<std::uint64_t>;
 
 StringsView strings(const Blob& blob, const Offsets& offsets) {
   return {view(blob), view(offsets)};
 }
 
-Vocabulary vocabulary(const Blob& blob, const Offsets& offsets, const Slots& slots) {
-  const std::size_t n = slots.size();
-  if (n != 0 && !std::has_single_bit(n))
-    throw std::invalid_argument("vocabulary: slots must be a power of two");
-  return {strings(blob, offsets), view(slots)};
+Vocabulary vocabulary(const Blob& blob, const Offsets& offsets, const Table& table) {
+  return {strings(blob, offsets), view(table)};
 }
 
 SequenceSource sequences(const In<std::int64_t>& indptr, const In<std::int32_t>& numbers, const Blob& blob,
@@ -115,9 +112,9 @@ void add_text(nb::module_& m) {
           },
           "keep"_a, "n_threads"_a)
       .def(
-          "slots",
+          "table",
           [](const CountedCorpus& c, const In<std::uint8_t>& keep) {
-            return give(without_gil([&] { return c.slots(view(keep)); }));
+            return give(without_gil([&] { return c.table(view(keep)); }));
           },
           "keep"_a)
       .def(
@@ -132,13 +129,13 @@ void add_text(nb::module_& m) {
   m.def(
       "count_corpus",
       [](nb::object source, const TextOptions& options, const Blob& stop_blob, const Offsets& stop_offsets,
-         const Slots& stop_slots, int n_threads) {
+         const Table& stop_table, int n_threads) {
         const Texts texts(source);
         const TextSource tokens(texts.views(), options.tokenizer,
-                                vocabulary(stop_blob, stop_offsets, stop_slots));
+                                vocabulary(stop_blob, stop_offsets, stop_table));
         return without_gil([&] { return CountedCorpus(tokens, options.words, n_threads); });
       },
-      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_slots"_a, "n_threads"_a);
+      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_table"_a, "n_threads"_a);
 
   m.def(
       "count_corpus_sequences",
@@ -152,66 +149,66 @@ void add_text(nb::module_& m) {
   m.def(
       "count_known",
       [](nb::object source, const TextOptions& options, const Blob& stop_blob, const Offsets& stop_offsets,
-         const Slots& stop_slots, const Blob& blob, const Offsets& offsets, const Slots& slots,
+         const Table& stop_table, const Blob& blob, const Offsets& offsets, const Table& table,
          std::uint32_t n_hash, bool binary, bool single, int n_threads) {
         const Texts texts(source);
         const TextSource tokens(texts.views(), options.tokenizer,
-                                vocabulary(stop_blob, stop_offsets, stop_slots));
-        return known_rows(tokens, vocabulary(blob, offsets, slots), options.words, n_hash, binary, single,
+                                vocabulary(stop_blob, stop_offsets, stop_table));
+        return known_rows(tokens, vocabulary(blob, offsets, table), options.words, n_hash, binary, single,
                           n_threads);
       },
-      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_slots"_a, "blob"_a, "offsets"_a,
-      "slots"_a, "n_hash"_a, "binary"_a, "single"_a, "n_threads"_a);
+      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_table"_a, "blob"_a, "offsets"_a,
+      "table"_a, "n_hash"_a, "binary"_a, "single"_a, "n_threads"_a);
 
   m.def(
       "count_known_sequences",
       [](const In<std::int64_t>& indptr, const In<std::int32_t>& numbers, const Blob& word_blob,
          const Offsets& word_offsets, std::uint32_t min_n, std::uint32_t max_n, const Blob& blob,
-         const Offsets& offsets, const Slots& slots, std::uint32_t n_hash, bool binary, bool single,
+         const Offsets& offsets, const Table& table, std::uint32_t n_hash, bool binary, bool single,
          int n_threads) {
         const SequenceSource tokens = sequences(indptr, numbers, word_blob, word_offsets);
-        return known_rows(tokens, vocabulary(blob, offsets, slots), {min_n, max_n}, n_hash, binary, single,
+        return known_rows(tokens, vocabulary(blob, offsets, table), {min_n, max_n}, n_hash, binary, single,
                           n_threads);
       },
       "indptr"_a, "numbers"_a, "word_blob"_a, "word_offsets"_a, "min_n"_a, "max_n"_a, "blob"_a, "offsets"_a,
-      "slots"_a, "n_hash"_a, "binary"_a, "single"_a, "n_threads"_a);
+      "table"_a, "n_hash"_a, "binary"_a, "single"_a, "n_threads"_a);
 
   m.def(
       "number_tokens",
       [](nb::object source, const TextOptions& options, const Blob& stop_blob, const Offsets& stop_offsets,
-         const Slots& stop_slots, int n_threads) {
+         const Table& stop_table, int n_threads) {
         const Texts texts(source);
         const TextSource tokens(texts.views(), options.tokenizer,
-                                vocabulary(stop_blob, stop_offsets, stop_slots));
+                                vocabulary(stop_blob, stop_offsets, stop_table));
         Sequences s = without_gil([&] { return number_tokens(tokens, n_threads); });
         return std::make_tuple(give(std::move(s.indptr)), give(std::move(s.numbers)),
                                give(std::move(s.words.blob)), give(std::move(s.words.offsets)));
       },
-      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_slots"_a, "n_threads"_a);
+      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_table"_a, "n_threads"_a);
 
   m.def(
       "find_words",
       [](const Blob& feature_blob, const Offsets& feature_offsets, bool n_grams, const Blob& blob,
-         const Offsets& offsets, const Slots& slots, std::uint32_t n_hash) {
+         const Offsets& offsets, const Table& table, std::uint32_t n_hash) {
         return give(find_words(strings(feature_blob, feature_offsets), n_grams,
-                               vocabulary(blob, offsets, slots), n_hash));
+                               vocabulary(blob, offsets, table), n_hash));
       },
-      "feature_blob"_a, "feature_offsets"_a, "n_grams"_a, "blob"_a, "offsets"_a, "slots"_a, "n_hash"_a);
+      "feature_blob"_a, "feature_offsets"_a, "n_grams"_a, "blob"_a, "offsets"_a, "table"_a, "n_hash"_a);
 
   m.def(
-      "make_slots",
+      "make_table",
       [](const Blob& blob, const Offsets& offsets, bool n_grams) {
-        return give(without_gil([&] { return make_slots(strings(blob, offsets), n_grams); }));
+        return give(without_gil([&] { return make_table(strings(blob, offsets), n_grams); }));
       },
       "blob"_a, "offsets"_a, "n_grams"_a);
 
   m.def(
-      "extend_slots",
-      [](nb::ndarray<std::uint64_t, nb::numpy, nb::ndim<1>, nb::c_contig> slots, const Blob& blob,
+      "extend_table",
+      [](nb::ndarray<std::uint64_t, nb::numpy, nb::ndim<1>, nb::c_contig> table, const Blob& blob,
          const Offsets& offsets, std::size_t first, bool n_grams) {
-        extend_slots({slots.data(), slots.size()}, strings(blob, offsets), first, n_grams);
+        return extend_table({table.data(), table.size()}, strings(blob, offsets), first, n_grams);
       },
-      "slots"_a, "blob"_a, "offsets"_a, "first"_a, "n_grams"_a);
+      "table"_a, "blob"_a, "offsets"_a, "first"_a, "n_grams"_a);
 }
 
 }  // namespace genus::bindings

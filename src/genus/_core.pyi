@@ -37,7 +37,7 @@ class CountedCorpus:
     ) -> tuple[
         Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]
     ]: ...
-    def slots(
+    def table(
         self, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)]
     ) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
     def rows(
@@ -58,7 +58,7 @@ def count_corpus(
     options: TextOptions,
     stop_blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     stop_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    stop_slots: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    stop_table: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_threads: int,
 ) -> CountedCorpus: ...
 def count_corpus_sequences(
@@ -75,10 +75,10 @@ def count_known(
     options: TextOptions,
     stop_blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     stop_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    stop_slots: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    stop_table: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    slots: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    table: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_hash: int,
     binary: bool,
     single: bool,
@@ -98,7 +98,7 @@ def count_known_sequences(
     max_n: int,
     blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    slots: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    table: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_hash: int,
     binary: bool,
     single: bool,
@@ -114,7 +114,7 @@ def number_tokens(
     options: TextOptions,
     stop_blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     stop_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    stop_slots: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    stop_table: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_threads: int,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],
@@ -128,21 +128,21 @@ def find_words(
     n_grams: bool,
     blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    slots: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    table: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_hash: int,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
-def make_slots(
+def make_table(
     blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_grams: bool,
 ) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
-def extend_slots(
-    slots: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C")],
+def extend_table(
+    table: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C")],
     blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     first: int,
     n_grams: bool,
-) -> None: ...
+) -> bool: ...
 
 FRACTION_BITS: int = 36
 

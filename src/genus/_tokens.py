@@ -16,7 +16,7 @@ from genus import _core
 from genus._arrays import Int32, Int64, Strings, describe
 
 Tokens = Callable[[str], Sequence[str]]
-Lookup = tuple[NDArray[np.uint8], Int64, NDArray[np.uint64]]  # words and the slots that find them
+Lookup = tuple[NDArray[np.uint8], Int64, NDArray[np.uint64]]  # words and the table that finds them
 Sequences = tuple[Int64, Int32, NDArray[np.uint8], Int64]  # documents as numbers of words, and the words
 CountedRows = tuple[Int64, Int32, NDArray[Any], Int32]
 
@@ -71,7 +71,7 @@ class Plan:
         packed = Strings.pack(sorted(stop))
         return cls(
             options=_core.TextOptions(native[0], strip_accents or "", lowercase, split_unspaced, native[1], low, high),
-            stop_words=(*packed, _core.make_slots(*packed, False)),
+            stop_words=(*packed, _core.make_table(*packed, False)),
             stemmer=snowball,
             python_features=features,
             n_grams=in_words and features is None,

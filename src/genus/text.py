@@ -188,7 +188,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 if corpus.n_features == 0
                 else "After pruning, no terms remain. Try a lower min_df or a higher max_df."
             )
-        self._words, self._slots = words, corpus.slots(keep)
+        self._words, self._table = words, corpus.table(keep)
         indptr, indices, data, _ = corpus.rows(keep, self.binary, self._single, threads)
         return SparseRows(indptr, indices, data, len(words))
 
@@ -215,7 +215,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _count(self, texts: Any, plan: Plan) -> tuple[SparseRows, Int32]:
         n_hash = self.n_hash or 0
         indptr, indices, data, unknown = plan.known(
-            texts, (*self._words, self._slots), n_hash, self.binary, self._single, n_threads(self.n_jobs)
+            texts, (*self._words, self._table), n_hash, self.binary, self._single, n_threads(self.n_jobs)
         )
         return SparseRows(indptr, indices, data, n_hash or len(self._words)), unknown
 
@@ -231,7 +231,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _columns_of(self, features: Strings) -> list[int]:
         """The column of each feature, -1 where it has none."""
-        columns = _core.find_words(*features, self._compiled().n_grams, *self._words, self._slots, self.n_hash or 0)
+        columns = _core.find_words(*features, self._compiled().n_grams, *self._words, self._table, self.n_hash or 0)
         found: list[int] = columns.tolist()
         return found
 
@@ -239,13 +239,13 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _get_state(self) -> dict[str, Any]:
         self._check_fitted()
-        return {"words": self._words, "slots": self._slots}
+        return {"words": self._words, "table": self._table}
 
     def _set_state(self, state: Any) -> None:
-        words, slots = state["words"], state["slots"]
-        if len(slots) & (len(slots) - 1) or len(slots) < len(words):
+        words, table = state["words"], state["table"]
+        if len(words) > 0 and len(table) < 2 * len(words):
             raise ValueError("the vocabulary's table has a wrong size")
-        self._words, self._slots = words, slots
+        self._words, self._table = words, table
         self._prepare()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -254,7 +254,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _set_words(self, words: Strings) -> None:
         self._words = words
-        self._slots = _core.make_slots(*words, self._compiled().n_grams)
+        self._table = _core.make_table(*words, self._compiled().n_grams)
 
     def _add_words(self, batch: Strings) -> None:
         n_old = len(self._words)
@@ -267,10 +267,9 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             np.concatenate([self._words.blob, added.blob]),
             np.concatenate([self._words.offsets, added.offsets[1:] + self._words.offsets[-1]]),
         )
-        if 4 * len(self._words) > 3 * len(self._slots) or not self._slots.flags.writeable:
-            self._slots = _core.make_slots(*self._words, self._plan.n_grams)
-        else:
-            _core.extend_slots(self._slots, *self._words, n_old, self._plan.n_grams)
+        n_grams = self._plan.n_grams
+        if not (self._table.flags.writeable and _core.extend_table(self._table, *self._words, n_old, n_grams)):
+            self._table = _core.make_table(*self._words, n_grams)
 
     def _keep_columns(self, keep: NDArray[np.bool_]) -> None:
         """Forget the features that are not marked; the others move up."""
