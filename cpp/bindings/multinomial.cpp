@@ -9,6 +9,7 @@
 #include "arrays.h"
 #include "class_counts.h"
 #include "fixed_point.h"
+#include "rough_table.h"
 #include "scores.h"
 
 namespace genus::bindings {
@@ -125,6 +126,29 @@ void add_for(nb::module_& m) {
       "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
       "n_threads"_a);
   m.def(
+      "best_classes_by",
+      [](const Classes& places, const In<float>& full, const In<std::uint64_t>& cells, double largest,
+         const Words& indptr, const Classes& classes, const In<double>& values, const Words& rows,
+         const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
+         const In<double>& log_uniform, int n_threads) {
+        const auto scores = table<double>(indptr, classes, values);
+        const auto documents = csr<Value>(rows, columns, counts);
+        require(bias.size() == log_uniform.size() && places.size() + 1 == indptr.size(),
+                "best classes: arrays do not belong together");
+        std::vector<std::int32_t> best;
+        {
+          const nb::gil_scoped_release released;
+          best = best_classes_by(
+              {bindings::view(places), bindings::view(full), bindings::view(cells), largest}, scores,
+              documents, bindings::view(bias), bindings::view(log_uniform), n_threads);
+        }
+        return bindings::give(std::move(best));
+      },
+      "places"_a.noconvert(), "full"_a.noconvert(), "cells"_a.noconvert(), "largest"_a,
+      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "rows"_a.noconvert(),
+      "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
+      "n_threads"_a);
+  m.def(
       "score_without_self",
       [](const Words& indptr, const Classes& classes, const In<std::int64_t>& sums, const Words& rows,
          const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& scales,
@@ -222,6 +246,20 @@ void add_multinomial(nb::module_& m) {
       },
       "indptr"_a.noconvert(), "classes"_a.noconvert(), "counts"_a.noconvert(), "ratio"_a.noconvert(),
       "n_threads"_a);
+  m.def(
+      "make_rough",
+      [](const Words& indptr, const Classes& classes, const In<double>& values, std::int64_t n_classes) {
+        const auto scores = table<double>(indptr, classes, values);
+        require(n_classes > 0, "rough table: no classes");
+        RoughTable rough;
+        {
+          const nb::gil_scoped_release released;
+          rough = make_rough(scores, n_classes);
+        }
+        return std::make_tuple(bindings::give(std::move(rough.places)), bindings::give(std::move(rough.rows)),
+                               bindings::give(std::move(rough.cells)), rough.largest);
+      },
+      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "n_classes"_a);
   m.def(
       "normalize_log_rows",
       [](const Matrix& scores, int n_threads) {

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from genus._arrays import Float64, Int32, Int64
+from genus import _core
+from genus._arrays import Float64, Int32, Int64, SparseRows
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,26 @@ class ScoreTable:
     bias: Float64
     log_prior: Float64
     log_uniform: Float64
+
+    @property
+    def arrays(self) -> tuple[Int64, Int32, Float64]:
+        return self.indptr, self.classes, self.values
+
+    def best_classes(self, rows: SparseRows, threads: int) -> Int32:
+        """The number of the best class of each document, the first of equal ones."""
+        documents = (rows.indptr, rows.indices, rows.data, self.bias, self.log_uniform, threads)
+        best: Int32
+        # Two classes are read at once as they are; few documents do not pay for another table.
+        if len(self.bias) > 2 and ("_rough" in self.__dict__ or len(rows.indices) > len(self.values)):
+            best = _core.best_classes_by(*self._rough, *self.arrays, *documents)
+        else:
+            best = _core.best_classes(*self.arrays, *documents)
+        return best
+
+    @cached_property
+    def _rough(self) -> tuple[Int32, NDArray[np.float32], NDArray[np.uint64], float]:
+        """The table in single precision, made once for many documents: see ``rough_table.h``."""
+        return _core.make_rough(*self.arrays, len(self.bias))
 
     def row(self, w: int) -> slice:
         n = len(self.values)

@@ -173,7 +173,7 @@ class MultinomialNB(GenerativeClassifier):
         table: ScoreTable = self._parameters
         out = np.empty((rows.n_rows, len(bias)))
         _core.score(
-            table.indptr, table.classes, table.values,
+            *table.arrays,
             rows.indptr, rows.indices, rows.data,
             bias, table.log_uniform, out, n_threads(self.n_jobs),
         )  # fmt: skip
@@ -181,12 +181,7 @@ class MultinomialNB(GenerativeClassifier):
 
     def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
         table: ScoreTable = self._parameters
-        best: Int32 = _core.best_classes(
-            table.indptr, table.classes, table.values,
-            rows.indptr, rows.indices, rows.data,
-            table.bias, table.log_uniform, n_threads(self.n_jobs),
-        )  # fmt: skip
-        return best
+        return table.best_classes(rows, n_threads(self.n_jobs))
 
     def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
         """log p(c | d) for training documents, each by the model trained without it.
