@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ class ScoreTable:
 
     def best_classes(self, rows: SparseRows, threads: int) -> Int32:
         """The number of the best class of each document, the first of equal ones."""
-        documents = (rows.indptr, rows.indices, rows.data, self.bias, self.log_uniform, threads)
+        documents: tuple[Any, ...] = (rows.indptr, rows.indices, rows.data, self.bias, self.log_uniform, threads)
         best: Int32
         # Two classes are read at once as they are; few documents do not pay for another table.
         if len(self.bias) > 2 and ("_rough" in self.__dict__ or len(rows.indices) > len(self.values)):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from genus import _core
-from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
+from genus._arrays import Float64, Int64, SparseRows, n_threads
 from genus._base import GenerativeClassifier, _add_duplicates, _check_number, _slice
 from genus._score_table import ScoreTable
 from genus.smoothing import JelinekMercer, Lidstone, Smoothing, interpolate, log_uniform
