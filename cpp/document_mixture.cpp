@@ -14,69 +14,56 @@ namespace {
 
 constexpr std::int64_t batch = 32;  // queries that go through the blocks together
 
-// Scores one query at a time, leaving out what cannot matter.
+// What is known of one query's sums by segment, and which blocks are still to be completed.
+struct Plan {
+  std::vector<double> sums;            // of c_m * exp(inst_m), by segment: so far by the query's rare words
+  std::vector<double> rises;           // by block: the largest share by which its sums may still grow
+  std::vector<std::uint8_t> complete;  // by block: whether it must be completed
+};
+
+// Decides which blocks of a query can be left incomplete.
 //
 // The query's rare words are multiplied up exactly, at the cost of their few postings. Its common words,
 // which have most of the postings and say little, can then only raise a block's part by exp(sum of its runs'
 // largest values). Blocks are completed, those in most doubt first, until what all others may still gain, D,
 // is at most 2 * tolerance of what is certain, Z. These get half of it. A class's share (s + d)/(Z + sum of
 // all d) then lies within D/2Z of the truth: its own d moves it by at most (1 - p) d/Z, the others' by p d/Z.
-class BoundedScorer {
+class Planner {
  public:
-  BoundedScorer(const IndexView& index, const Segments& segments, std::span<const double> factors,
-                std::span<const double> largest)
+  Planner(const IndexView& index, const Segments& segments, std::span<const double> factors,
+          std::span<const double> largest)
       : index_(index),
         segments_(segments),
+        factors_(factors),
         largest_(largest),
-        scorer_{index, factors, factors},
-        sums_(segments.segments.size()),
-        bounds_(static_cast<std::size_t>(index.n_blocks())),
-        order_(bounds_.size()),
-        mass_(bounds_.size()),
-        rises_(bounds_.size()) {}
+        doubts_(static_cast<std::size_t>(index.n_blocks())),
+        order_(doubts_.size()) {}
 
-  // Sums of c_m * exp(inst_m) by class; scores hold the rest of each class's score.
-  void score(const Query& query, double tolerance, std::span<const double> scores, std::span<LogSum> totals) {
+  // scores hold what is above the documents, for each class.
+  void operator()(const Query& query, double tolerance, std::span<const double> scores, Plan& plan) {
     split(query);
-    std::fill(bounds_.begin(), bounds_.end(), 0.0);
-    for (const auto& e : common_.entries)
-      for (auto r = e.run; r < e.end; ++r)
-        if (const auto b = index_.run_blocks[r]; b >= 0 && b < index_.n_blocks())
-          bounds_[b] += e.x * largest_[r];
+    plan.sums.resize(segments_.segments.size());
+    plan.complete.assign(doubts_.size(), 0);
+    bound_rises(plan.rises);
     relative_.resize(scores.size());
     const auto best = *std::max_element(scores.begin(), scores.end());
     for (std::size_t l = 0; l < scores.size(); ++l) relative_[l] = std::exp(scores[l] - best);
 
     double known = 0;
     for (std::int64_t b = 0; b < index_.n_blocks(); ++b) {
-      add_rare(b);
-      mass_[b] = mass(b);
-      known += mass_[b];
-      rises_[b] = bounds_[b] > 0 ? std::expm1(bounds_[b]) : 0.0;
-      bounds_[b] = mass_[b] * rises_[b];
+      add_rare(b, plan.sums.data() + segments_.starts[b]);
+      const auto mass = mass_of(b, plan.sums);
+      known += mass;
+      doubts_[b] = mass * plan.rises[b];
     }
     std::iota(order_.begin(), order_.end(), 0);
     std::sort(order_.begin(), order_.end(), [&](std::int64_t a, std::int64_t b) {
-      return bounds_[a] != bounds_[b] ? bounds_[a] > bounds_[b] : a < b;
+      return doubts_[a] != doubts_[b] ? doubts_[a] < doubts_[b] : a < b;
     });
-    // What blocks from each place on may still gain, added up from the smallest so that nothing is lost.
     double doubt = 0;
-    for (auto j = index_.n_blocks(); j-- > 0;) doubt = bounds_[order_[j]] += doubt;
-    bool near = false;
     for (const auto b : order_) {
-      near = near || bounds_[b] <= 2 * tolerance * known;
-      if (near) {  // halfway between both bounds
-        for (auto i = segments_.starts[b]; i < segments_.starts[b + 1]; ++i) sums_[i] *= 1 + rises_[b] / 2;
-        continue;
-      }
-      complete(query, b);
-      const auto before = std::exchange(mass_[b], mass(b));
-      known += mass_[b] - before;
-    }
-    for (std::size_t i = 0; i < sums_.size(); ++i) {
-      auto& total = totals[segments_.segments[i].class_id];
-      total.raise(0);
-      total.sum += sums_[i];
+      doubt += doubts_[b];
+      plan.complete[b] = doubt > 2 * tolerance * known;
     }
   }
 
@@ -85,28 +72,36 @@ class BoundedScorer {
   void split(const Query& query) {
     std::int64_t all = 0, taken = 0;
     for (const auto& e : query.entries) all += postings(index_, e);
-    rare_.entries.clear();
-    common_.entries.clear();
+    rare_.clear();
+    common_.clear();
     for (auto e = query.entries.rbegin(); e != query.entries.rend(); ++e) {
       taken += postings(index_, *e);
-      (rare_share * taken <= all ? rare_ : common_).entries.push_back(*e);
+      (rare_share * taken <= all ? rare_ : common_).push_back(*e);
     }
   }
 
+  void bound_rises(std::vector<double>& rises) const {
+    rises.assign(doubts_.size(), 0.0);
+    for (const auto& e : common_)
+      for (auto r = e.run; r < e.end; ++r)
+        if (const auto b = index_.run_blocks[r]; b >= 0 && b < index_.n_blocks())
+          rises[b] += e.x * largest_[r];
+    for (double& rise : rises) rise = std::expm1(rise);
+  }
+
   // The sums of block b's segments by the rare words alone.
-  void add_rare(std::int64_t b) {
+  void add_rare(std::int64_t b, double* sums) {
     const auto segments = segments_.of(b);
-    auto* const sums = sums_.data() + segments_.starts[b];
     for (std::size_t i = 0; i < segments.size(); ++i) sums[i] = segments[i].weight;
     std::size_t n_touched = 0;
-    for (auto& e : rare_.entries) {
+    for (auto& e : rare_) {
       while (e.run < e.end && index_.run_blocks[e.run] < b) ++e.run;
       if (e.run == e.end || index_.run_blocks[e.run] != b) continue;
       const auto [begin, end] = index_.run(e.run++);
       for (auto k = begin; k < end; ++k) {
         const std::uint16_t slot = index_.slots[k] & (block_size - 1);
-        double factor = scorer_.factors[k];
-        for (int i = 1; i < static_cast<int>(e.x); ++i) factor *= scorer_.factors[k];
+        double factor = factors_[k];
+        for (int i = 1; i < static_cast<int>(e.x); ++i) factor *= factors_[k];
         // Written in any case and kept where the slot is new: a branch could not be predicted.
         touched_[n_touched] = slot;
         n_touched += static_cast<std::size_t>((products_[slot] == 1.0) & (factor != 1.0));
@@ -129,35 +124,23 @@ class BoundedScorer {
     }
   }
 
-  // The sums of block b's segments by all words.
-  void complete(const Query& query, std::int64_t b) {
-    if (!scorer_.jump(query, b)) return;
-    const double* const weights = index_.weights.data() + index_.block_starts[b];
-    for (auto i = segments_.starts[b]; i < segments_.starts[b + 1]; ++i) {
-      const auto& s = segments_.segments[i];
-      sums_[i] = scorer_.add_up(scorer_.sums.data() + s.begin, weights + s.begin, s.end - s.begin);
-    }
-  }
-
   // Block b's part in the sum of all classes.
-  double mass(std::int64_t b) const {
-    double sum = 0;
+  double mass_of(std::int64_t b, std::span<const double> sums) const {
+    double mass = 0;
     for (auto i = segments_.starts[b]; i < segments_.starts[b + 1]; ++i)
-      sum += sums_[i] * relative_[segments_.segments[i].class_id];
-    return sum;
+      mass += sums[i] * relative_[segments_.segments[i].class_id];
+    return mass;
   }
 
   static constexpr std::int64_t rare_share = 16;
   const IndexView& index_;
   const Segments& segments_;
-  std::span<const double> largest_;
-  Scorer scorer_;
-  std::vector<double> sums_, bounds_;
+  std::span<const double> factors_, largest_;
+  std::vector<Entry> rare_, common_;
+  std::vector<double> doubts_, relative_;
   std::vector<std::int64_t> order_;
-  std::vector<double> mass_, rises_, relative_;
   std::vector<double> products_ = std::vector<double>(block_size, 1.0);
   std::vector<std::uint16_t> touched_ = std::vector<std::uint16_t>(block_size + 1);
-  Query rare_, common_;
 };
 
 }  // namespace
@@ -171,27 +154,30 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
   const auto grain = std::clamp<std::int64_t>((1 << 18) / std::max<std::int64_t>(n_classes, 1), 1, batch);
   parallel_ranges(queries.rows(), grain, n_threads, [&](std::int64_t first, std::int64_t last) {
     Scorer scorer{index, values, factors};
-    BoundedScorer bounded(index, segments, factors, largest);
+    Planner plan(index, segments, factors, largest);
     std::vector<Query> group(static_cast<std::size_t>(last - first));
+    std::vector<Plan> plans(group.size());  // empty where a query is scored exactly
     std::vector<LogSum> totals(group.size() * static_cast<std::size_t>(n_classes));
-    std::vector<std::int64_t> exact;  // places in the group
     for (std::int64_t i = 0; i < last - first; ++i) {
-      auto& query = group[i];
-      query.read(index, queries, first + i);
-      query.choose_mode(largest);
-      if (tolerance > 0 && query.product)
-        bounded.score(query, tolerance, out.subspan((first + i) * n_classes, n_classes),
-                      std::span(totals).subspan(i * n_classes, n_classes));
-      else
-        exact.push_back(i);
+      group[i].read(index, queries, first + i);
+      group[i].choose_mode(largest);
+      if (tolerance > 0 && group[i].product)
+        plan(group[i], tolerance, out.subspan((first + i) * n_classes, n_classes), plans[i]);
     }
-    for (std::int64_t b = 0; b < (exact.empty() ? 0 : index.n_blocks()); ++b)
-      for (const auto i : exact) {
-        const bool touched = scorer.visit(group[i], b);
-        const double* const weights = index.weights.data() + index.block_starts[b];
-        for (const auto& s : segments.of(b))
-          scorer.collect(group[i], s, weights, touched, totals[i * n_classes + s.class_id]);
+    for (std::int64_t b = 0; b < index.n_blocks(); ++b) {
+      const double* const weights = index.weights.data() + index.block_starts[b];
+      for (std::int64_t i = 0; i < last - first; ++i) {
+        LogSum* const total = totals.data() + i * n_classes;
+        const auto& known = plans[i];
+        if (!known.sums.empty() && !known.complete[b]) {  // halfway between both bounds
+          for (auto j = segments.starts[b]; j < segments.starts[b + 1]; ++j)
+            total[segments.segments[j].class_id].add(0, known.sums[j] * (1 + known.rises[b] / 2));
+          continue;
+        }
+        const bool touched = known.sums.empty() ? scorer.visit(group[i], b) : scorer.jump(group[i], b);
+        for (const auto& s : segments.of(b)) scorer.collect(group[i], s, weights, touched, total[s.class_id]);
       }
+    }
     for (std::int64_t i = 0; i < last - first; ++i)
       for (std::int64_t l = 0; l < n_classes; ++l)
         if (index.class_starts[l + 1] > index.class_starts[l])
