@@ -125,6 +125,27 @@ def test_an_unlearned_text_leaves_no_trace(model: str, vectorizer: Vectorizer | 
     np.testing.assert_array_equal(later.predict_log_proba(new), never.predict_log_proba(new))
 
 
+@pytest.mark.parametrize("model", ["tdm", "kdc", "knn"])
+def test_documents_are_unlearned_by_number(model: str, tmp_path: Path) -> None:
+    twice = "a customer named Zyzzyva"
+    once = TextClassifier(model).fit([twice, *TEXTS, twice], ["private", *LABELS, "private"])
+    never = TextClassifier(model).fit([*TEXTS, twice], [*LABELS, "private"])
+    once.unlearn_documents([0])  # this one and not its equal, so that the others' numbers are one less
+    once.save(tmp_path / "once.genus")
+    never.save(tmp_path / "never.genus")
+    assert (tmp_path / "once.genus").read_bytes() == (tmp_path / "never.genus").read_bytes()
+    for numbers, message in (
+        ([len(TEXTS) + 1], "There is no document"),
+        ([-1], "There is no document"),
+        ([2, 2], "named twice"),
+        ([0.5], "whole numbers"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            once.unlearn_documents(numbers)
+    with pytest.raises(ValueError, match="keeps sums, not documents"):
+        TextClassifier("nb").fit(TEXTS, LABELS).unlearn_documents([0])
+
+
 @pytest.mark.parametrize(
     ("text", "label"), [("this was never there", "billing"), ("card card", "billing"), ("card", "x")]
 )

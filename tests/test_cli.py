@@ -288,6 +288,14 @@ def test_models_with_numbers_for_labels_are_served(capsys):
 # ---------------------------------------------------------------- learn, forget
 
 
+def test_documents_are_forgotten_by_number(mail, capsys):
+    as_json(capsys, "train", mail, "--out", "t.genus", "--model", "tdm")
+    gone = as_json(capsys, "forget", "t.genus", "--document", "0", "--document", "2")
+    assert (gone["forgot"], gone["documents"]) == (2, len(ROWS) - 2)
+    assert "There is no document 99" in refused(capsys, "forget", "t.genus", "--document", "99")
+    assert "say what to forget" in refused(capsys, "forget", "t.genus")
+
+
 def test_forgetting_what_was_learned_gives_the_same_counts(model, capsys):
     texts = [text for _, text in ROWS]
     before = TextClassifier.load(model)

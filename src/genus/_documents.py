@@ -161,6 +161,15 @@ class DocumentLedger(Ledger):
         gone = mine.locate(batch, distinct=True)
         if (gone < 0).any():
             raise ValueError(_NEVER_LEARNED)
+        return self._without(gone, counts)
+
+    def without_numbers(self, gone: Int64, batch: Batch, n_threads: int = 1) -> DocumentLedger:
+        """Without the documents of these numbers, which are those of the batch."""
+        counts = self.documents(n_threads).counts.subtract(ClassCounts.of(batch, n_threads), n_threads)
+        return self._without(gone, counts)
+
+    def _without(self, gone: Int64, counts: ClassCounts) -> DocumentLedger:
+        mine = self.documents()
         keep = np.ones(len(mine.codes), dtype=bool)
         keep[gone] = False
         codes = positions(mine.labels[mine.codes[keep]], counts.labels)

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
@@ -81,6 +82,43 @@ class DocumentMixture(GenerativeClassifier):
         self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None = None
     ) -> Batch:
         return super()._batch(canonical(rows), y, sample_weight, classes)
+
+    def unlearn_documents(self, numbers: ArrayLike) -> Self:
+        """Take training documents back by their numbers: the model is as if it had never seen them.
+
+        The numbers are those of ``neighbors``. Later documents move up. Nothing changes where a number is wrong.
+
+        Parameters
+        ----------
+        numbers : array-like of int
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self._unlearn_numbers(self._check_numbers(numbers))
+        return self
+
+    def _check_numbers(self, numbers: ArrayLike) -> Int64:
+        wanted = np.atleast_1d(np.asarray(numbers))
+        n = len(self._documents.codes)
+        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+            raise ValueError("numbers must be a list of whole numbers.")
+        wrong = wanted[(wanted < 0) | (wanted >= n)]
+        if wrong.size:
+            raise ValueError(f"There is no document {wrong[0]}: the model has {n}, counted from 0.")
+        if len(np.unique(wanted)) < len(wanted):
+            raise ValueError("A document is named twice.")
+        return wanted.astype(np.int64)
+
+    def _unlearn_numbers(self, numbers: Int64) -> SparseRows:
+        """Returns what the documents held."""
+        known = self._documents
+        rows = take_rows(known.rows, numbers)
+        batch = self._batch(rows, known.labels[known.codes[numbers]], known.weights[numbers] / ONE)
+        self._keep(self._ledger.without_numbers(numbers, batch, n_threads(self.n_jobs)))
+        return rows
 
     @property
     def _documents(self) -> Documents:

@@ -131,14 +131,27 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.weighting_ is not None:
             rows = self.weighting_._document_rows(rows)
         self.model_._unlearn_rows(rows, labels, sample_weight)
+        self._drop_words(rows)
+        return self
+
+    def unlearn_documents(self, numbers: Any) -> Self:
+        """Take training texts back by their numbers, those of `neighbors` and `explain`. Later texts move up.
+
+        Only models that remember their documents ("tdm", "kdc", "knn") can. Otherwise as `unlearn`.
+        """
+        model = self._model_with_documents()
+        self._drop_words(model._unlearn_numbers(model._check_numbers(numbers)))
+        return self
+
+    def _drop_words(self, unlearned: SparseRows) -> None:
+        """Forget the words of unlearned rows that no other text has."""
         if self.vectorizer_._grows:
-            words = rows.indices[rows.data > 0]  # a word that weighs nothing leaves no count to tell by
-            keep = np.ones(rows.n_columns, dtype=bool)
+            words = unlearned.indices[unlearned.data > 0]  # one that weighs nothing leaves no count to tell by
+            keep = np.ones(self.vectorizer_.n_columns_, dtype=bool)
             keep[words] = self.model_._has_counts(words)
             for part in (self.vectorizer_, self.weighting_, self.model_):
                 if part is not None:
                     part._keep_columns(keep)
-        return self
 
     # ------------------------------------------------------------------ answering
 
@@ -224,11 +237,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Only models that remember their documents ("tdm", "kdc", "knn") can tell.
         """
-        rows = self._rows(texts)
+        found: tuple[NDArray[np.int64], Float64] = self._model_with_documents()._neighbors_rows(self._rows(texts), k)
+        return found
+
+    def _model_with_documents(self) -> Any:
+        check_is_fitted(self)
         if not hasattr(self.model_, "_neighbors_rows"):
             raise ValueError(f"{type(self.model_).__name__} keeps sums, not documents; use model='tdm'.")
-        found: tuple[NDArray[np.int64], Float64] = self.model_._neighbors_rows(rows, k)
-        return found
+        return self.model_
 
     def top_words(self, label: Any, n: int = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class, with their weights."""

@@ -235,34 +235,52 @@ def learn(model: str, data: str, how: Reading, as_json: bool) -> None:
 
 @click.command()
 @click.argument("model")
-@click.argument("data")
+@click.argument("data", required=False)
+@click.option(
+    "--document",
+    "numbers",
+    type=int,
+    multiple=True,
+    metavar="N",
+    help="A training document's number, as explain shows it; may be given often.",
+)
 @data_options
 @json_option
-def forget(model: str, data: str, how: Reading, as_json: bool) -> None:
+def forget(model: str, data: str | None, numbers: tuple[int, ...], how: Reading, as_json: bool) -> None:
     """Take examples out of a model again.
 
     The model is then as if they had never been learned. Each row must be as it was learned: the same text
     with the same label. If any was not, nothing changes. A class goes with its last example, a word with the
-    last text that has it.
+    last text that has it. Models that remember their documents (tdm, kdc, knn) forget them by number too.
 
     \b
     genus forget mail.genus withdrawn.csv
+    genus forget mail.genus --document 17 --document 20
     echo '{"text": "lunch on friday?", "label": "ham"}' | genus forget m.genus -
     """
+    if (data is None) == (not numbers):
+        raise click.UsageError("say what to forget: a file of examples, or --document with a number")
     clf = open_model(model)
-    with working(f"reading {data}"):
-        given = read(data, how)
     classes = set(clf.classes_.tolist())
+    given = None
+    if data is not None:
+        with working(f"reading {data}"):
+            given = read(data, how)
     try:
-        clf.unlearn(given.texts, as_labels(clf, given.labels or []))
+        if given is None:
+            clf.unlearn_documents(list(numbers))
+        else:
+            clf.unlearn(given.texts, as_labels(clf, given.labels or []))
     except ValueError as error:
-        raise DataError(f"{given.name}: {str(error).rstrip('.')}; nothing was changed") from error
+        name = model if given is None else given.name
+        raise DataError(f"{name}: {str(error).rstrip('.')}; nothing was changed") from error
+    n_forgotten = len(numbers) if given is None else len(given)
     gone = sorted(str(label) for label in classes - set(clf.classes_.tolist()))
     save_model(clf, model)
     if as_json:
-        print_json({"model": model, "forgot": len(given), "classes_gone": gone, **_totals(clf)})
+        print_json({"model": model, "forgot": n_forgotten, "classes_gone": gone, **_totals(clf)})
         return
-    console().print(f"forgot {count(len(given), 'document')}, {_named('class', gone)} gone")
+    console().print(f"forgot {count(n_forgotten, 'document')}, {_named('class', gone)} gone")
     _print_totals(clf, model)
 
 
