@@ -187,7 +187,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         if not batch.weights.any():
             raise ValueError("sample_weight must be above zero for at least one document.")
         ledger = self._new_ledger()
-        ledger.add(batch, n_threads(self.n_jobs))
+        self._take_in(ledger, batch)
         self._counted_with = self._counting_parameters()
         self._keep(ledger)
         self._parameters  # noqa: B018 (made here, so that fitting tells of any trouble and predicting is fast)
@@ -243,6 +243,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     def _new_ledger(self) -> Ledger:
         """What the model remembers of no documents."""
         return Ledger()
+
+    def _take_in(self, ledger: Ledger, batch: Batch) -> None:
+        """Enter all documents of `fit` into a new ledger."""
+        ledger.add(batch, n_threads(self.n_jobs))
 
     def _keep(self, ledger: Ledger) -> None:
         self._ledger = ledger
