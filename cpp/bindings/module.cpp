@@ -6,6 +6,7 @@ void add_text(nanobind::module_& m);
 void add_multinomial(nanobind::module_& m);
 void add_weighting(nanobind::module_& m);
 void add_inverted_index(nanobind::module_& m);
+void add_online(nanobind::module_& m);
 }  // namespace genus::bindings
 
 NB_MODULE(_core, m) {
@@ -17,4 +18,5 @@ NB_MODULE(_core, m) {
   genus::bindings::add_multinomial(m);
   genus::bindings::add_weighting(m);
   genus::bindings::add_inverted_index(m);
+  genus::bindings::add_online(m);
 }
