@@ -1,8 +1,9 @@
-"""Every estimator keeps scikit-learn's contract, without exception."""
+"""Every estimator keeps scikit-learn's contract."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from genus.discriminative import DiscriminativeNB
 from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
 from genus.naive_bayes import MultinomialNB
 from genus.search import GaussianRandomSearchCV, Log
@@ -22,9 +23,20 @@ ESTIMATORS = [
     TiedDocumentMixture(tolerance=1e-3),
     KernelDensityClassifier(),
     NearestNeighborsClassifier(),
+    DiscriminativeNB(),
+    DiscriminativeNB(2, binary=False, average=True),
+    DiscriminativeNB(variant="paper", decay=100.0),
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def expected_failures(estimator):
+    """One promise that learning online cannot give, as scikit-learn's own SGDClassifier cannot."""
+    if not isinstance(estimator, DiscriminativeNB):
+        return {}
+    reason = "a document that comes again is predicted better: its loss is less than twice the first"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from genus.classifier import TextClassifier
+    from genus.discriminative import DiscriminativeNB
     from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
     from genus.errors import DataError, GenusError, ModelFileError
     from genus.explain import Explanation
@@ -41,6 +42,7 @@ _HOME = {
 
 __all__ = [
     "DataError",
+    "DiscriminativeNB",
     "Explanation",
     "GaussianRandomSearchCV",
     "GenusError",

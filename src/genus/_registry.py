@@ -7,6 +7,7 @@ from typing import Any
 
 # A model file names classes; only these are ever built from one.
 CLASSES = {
+    "DiscriminativeNB": "genus.discriminative",
     "KernelDensityClassifier": "genus.document_mixture",
     "LabelPowerset": "genus.multilabel",
     "MultinomialNB": "genus.naive_bayes",
@@ -22,6 +23,7 @@ MODELS = {
     "tdm": "TiedDocumentMixture",
     "kdc": "KernelDensityClassifier",
     "knn": "NearestNeighborsClassifier",
+    "dmnb": "DiscriminativeNB",
 }
 
 

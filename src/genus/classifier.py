@@ -29,7 +29,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     model : str or estimator, default="nb"
         The model of the counts: a short name ("nb" is `MultinomialNB`, "tdm" is `TiedDocumentMixture`, "kdc"
-        and "knn" are its relatives) or a genus model with its settings.
+        and "knn" are its relatives, "dmnb" is `DiscriminativeNB`) or a genus model with its settings.
     vectorizer : Vectorizer or None, default=None
         How texts become counts. By default single words, and bigrams of characters in scripts without spaces.
     weighting : str, TermWeighting or None, default=None
