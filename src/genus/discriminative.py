@@ -13,10 +13,10 @@ and its prediction loss L = 1 - p(true side), times its weight, is added to the 
 W begins at ln A, T at A ln A and C at 1, with A = N + 1 for N words. A document that is predicted well adds nothing.
 Probabilities of more than two classes are the odds, divided by their sum.
 
-Su, J., Zhang, H., Ling, C., Matwin, S. and Sayyad Shirabad, J.: Discriminative Multinominal Naive Bayes for Text
-Classification. Their paper leaves the smoothing and several classes open; the above is how the authors' own code in
-WEKA (DMNBtext) has it, which is what reproduces the paper's tables. The paper's text to the letter is
-``variant="paper"``: one joint model with
+Discriminative Multinominal Naive Bayes for Text Classification, after the discriminative frequency estimate of Su,
+Zhang, Ling and Matwin (ICML 2008). The paper leaves the smoothing and several classes open; the above is how its
+authors' own code in WEKA (DMNBtext) has it, which is what reproduces the paper's tables. The paper's text to the
+letter is ``variant="paper"``: one joint model with
 
     p(c | d) proportional to C_c * prod over words of ((1 + f_wc) / (N + f_c))^x_dw                 (eq. 1, smoothed)
     L(d)     = 1 - p(c | d)                                                                         (eq. 4)
