@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_array
+from sklearn.utils import Tags
 from sklearn.utils.validation import (
     assert_all_finite,
     check_is_fitted,
@@ -36,10 +36,8 @@ _BLOCK = 1 << 19  # scores held at once where only a few per document are kept: 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of models that remember their documents, or sums of them by class, in a ledger.
 
-    Learning is additive: `partial_fit` may bring new classes and new columns at any time, `merge` of two
-    models is the model of both sets of documents, `unlearn` takes documents out as if they had never come;
-    all bit for bit.
-    Parameters are made from the sums when they are first needed, and again after `set_params`.
+    Parameters are made from the sums when they are first needed, and again after `set_params`. Models whose
+    learning is additive besides are `genus._additive.AdditiveClassifier`.
     """
 
     n_jobs: int | None
@@ -85,86 +83,6 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         X, y = validate_data(self, X, y, accept_sparse="csr")
         return self._fit_rows(self._training_rows(X), y, sample_weight)
 
-    def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn from more documents.
-
-        New labels may come at any time, and so may wider documents: their further columns are new words.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_documents, n_words)
-            Word counts; at least as many columns as learned so far.
-        y : array of shape (n_documents,)
-            Labels.
-        classes : array, default=None
-            Labels to know of even without documents. Never needed.
-        sample_weight : array of shape (n_documents,), default=None
-            How often each document counts.
-
-        Returns
-        -------
-        self
-        """
-        grows = not self._is_fitted() or _width(X) > self.n_features_in_
-        if grows:
-            matrix = check_array(X, accept_sparse="csr", estimator=self, input_name="X")
-        else:
-            matrix = validate_data(self, X, reset=False, accept_sparse="csr")
-        self._partial_fit_rows(self._training_rows(matrix), y, sample_weight, classes)
-        if grows:
-            validate_data(self, X, reset=True, skip_check_array=True)  # the names of the new columns
-        return self
-
-    def unlearn(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Take documents out again, exactly as if they had never been learned.
-
-        A class goes with its last document, unless `partial_fit` was told of it through ``classes``.
-        Columns stay.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            What was given to `fit` or `partial_fit` for these documents.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If these documents were never learned, or no other document would be left. The model is then
-            unchanged.
-        """
-        check_is_fitted(self)
-        matrix = validate_data(self, X, reset=False, accept_sparse="csr")
-        return self._unlearn_rows(self._training_rows(matrix), y, sample_weight)
-
-    def merge(self, other: Self) -> Self:
-        """Take in all that another model has learned, as if this one had learned it.
-
-        Parameters
-        ----------
-        other : a fitted model of the same class and parameters (``n_jobs`` aside)
-            It is left unchanged.
-
-        Returns
-        -------
-        self
-        """
-        check_is_fitted(self)
-        if type(other) is not type(self):
-            raise ValueError(f"other must be a {type(self).__name__}, got {type(other).__name__}.")
-        check_is_fitted(other)
-        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
-        for name in mine.keys() - {"n_jobs"}:
-            if not np.array_equal(mine[name], theirs[name]):
-                raise ValueError(f"cannot merge models with different {name}: {mine[name]!r} and {theirs[name]!r}.")
-        self._keep(self._ledger.merged(other._ledger, n_threads(self.n_jobs)))
-        return self
-
     def set_params(self, **params: Any) -> Self:
         """Change parameters. Smoothing and priors act from the next prediction on, without the documents."""
         super().set_params(**params)
@@ -192,39 +110,6 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         self._keep(ledger)
         self._parameters  # noqa: B018 (made here, so that fitting tells of any trouble and predicting is fast)
         return self
-
-    def _partial_fit_rows(
-        self,
-        rows: SparseRows,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        classes: ArrayLike | None = None,
-    ) -> Self:
-        self._check_parameters()
-        fitted = self._is_fitted()
-        if fitted:
-            self._check_counted_alike()
-        ledger = self._ledger if fitted else self._new_ledger()
-        ledger.add(self._batch(rows, y, sample_weight, classes), n_threads(self.n_jobs))
-        self._counted_with = self._counting_parameters()
-        self._keep(ledger)
-        return self
-
-    def _unlearn_rows(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        self._check_parameters()
-        self._check_counted_alike()
-        self._keep(self._ledger.without(self._batch(rows, y, sample_weight), n_threads(self.n_jobs)))
-        return self
-
-    def _has_counts(self, words: Int32) -> NDArray[np.bool_]:
-        """Whether any document still has these words."""
-        indptr = self._ledger.settle(n_threads(self.n_jobs)).indptr
-        return np.asarray(indptr[words + 1] > indptr[words])
-
-    def _keep_columns(self, keep: NDArray[np.bool_]) -> None:
-        """Forget the words that are not marked, which no document has; the others move up."""
-        if not keep.all():
-            self._keep(self._ledger.keep_words(keep, n_threads(self.n_jobs)))
 
     def _batch(
         self,

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from genus import _core
+from genus._additive import AdditiveClassifier
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
-from genus._base import GenerativeClassifier, _add_duplicates, _check_number
+from genus._base import _add_duplicates, _check_number
 from genus._documents import DocumentLedger, Documents, canonical, row_sums, take_rows
 from genus._inverted_index import InvertedIndex
 from genus._score_table import ScoreTable
@@ -39,7 +40,7 @@ class _Values:
         return factors
 
 
-class DocumentMixture(GenerativeClassifier):
+class DocumentMixture(AdditiveClassifier):
     """What the three classifiers share."""
 
     background_smoothing: float

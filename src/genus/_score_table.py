@@ -1,7 +1,8 @@
-"""A sparse table of words x classes: what each word adds to each class's score."""
+"""A sparse table of words x classes: what each word adds to each class's score, and models that are one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genus import _core
-from genus._arrays import Float64, Int32, Int64, SparseRows
+from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
+from genus._base import GenerativeClassifier
+from genus.statistics import ONE
 
 
 @dataclass(frozen=True)
@@ -71,3 +74,45 @@ class ScoreTable:
                 raise ValueError(f"{name} must be a one-dimensional array of {np.dtype(dtype)}.")
         if not len(self.indptr) or len(self.classes) != len(self.values):
             raise ValueError("the score table's indptr, classes and values do not belong together.")
+
+
+class TableClassifier(GenerativeClassifier):
+    """Base of models whose class is one distribution over words: their parameters are a `ScoreTable`."""
+
+    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+        return self._score(rows, self._parameters.bias)
+
+    def _score(self, rows: SparseRows, bias: Float64) -> Float64:
+        table: ScoreTable = self._parameters
+        out = np.empty((rows.n_rows, len(bias)))
+        _core.score(
+            *table.arrays,
+            rows.indptr, rows.indices, rows.data,
+            bias, table.log_uniform, out, n_threads(self.n_jobs),
+        )  # fmt: skip
+        return out
+
+    def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
+        table: ScoreTable = self._parameters
+        return table.best_classes(rows, n_threads(self.n_jobs))
+
+    # Looking inside
+
+    @property
+    def class_count_(self) -> Float64:
+        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
+
+    @property
+    def class_log_prior_(self) -> Float64:
+        log_prior: Float64 = self._parameters.log_prior
+        return log_prior
+
+    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+        """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
+        table: ScoreTable = self._parameters
+        ids = np.asarray(classes, dtype=np.int64)
+        words = np.zeros((len(row.indices), len(ids)))
+        for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
+            if 0 <= w < len(table.indptr) - 1:
+                words[i] = x * table.evidence(w, ids)
+        return table.bias[ids], words

@@ -11,23 +11,24 @@ first with b = alpha*N / (T_c + alpha*N); see `genus.smoothing`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from genus import _core
+from genus._additive import AdditiveClassifier
 from genus._arrays import Float64, Int64, SparseRows, n_threads
-from genus._base import GenerativeClassifier, _add_duplicates, _check_number, _slice
-from genus._score_table import ScoreTable
+from genus._base import _add_duplicates, _check_number, _slice
+from genus._score_table import ScoreTable, TableClassifier
 from genus.smoothing import JelinekMercer, Lidstone, Smoothing, interpolate, log_uniform
 from genus.statistics import ONE, ClassCounts, Ledger
 
 _SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 
 
-class MultinomialNB(GenerativeClassifier):
+class MultinomialNB(TableClassifier, AdditiveClassifier):
     """Naive Bayes for word counts, learned exactly and scored in proportion to the words.
 
     The same probabilities as scikit-learn's ``MultinomialNB``, from sums that can be merged, unlearned and
@@ -166,23 +167,6 @@ class MultinomialNB(GenerativeClassifier):
 
     # Scores
 
-    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
-        return self._score(rows, self._parameters.bias)
-
-    def _score(self, rows: SparseRows, bias: Float64) -> Float64:
-        table: ScoreTable = self._parameters
-        out = np.empty((rows.n_rows, len(bias)))
-        _core.score(
-            *table.arrays,
-            rows.indptr, rows.indices, rows.data,
-            bias, table.log_uniform, out, n_threads(self.n_jobs),
-        )  # fmt: skip
-        return out
-
-    def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
-        table: ScoreTable = self._parameters
-        return table.best_classes(rows, n_threads(self.n_jobs))
-
     def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
         """log p(c | d) for training documents, each by the model trained without it.
 
@@ -255,15 +239,6 @@ class MultinomialNB(GenerativeClassifier):
     # Looking inside
 
     @property
-    def class_count_(self) -> Float64:
-        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
-
-    @property
-    def class_log_prior_(self) -> Float64:
-        log_prior: Float64 = self._parameters.log_prior
-        return log_prior
-
-    @property
     def feature_count_(self) -> Float64:
         return self._ledger.checked(n_threads(self.n_jobs)).dense() / ONE
 
@@ -274,16 +249,6 @@ class MultinomialNB(GenerativeClassifier):
         b = self._smoothing.uniform_weight(totals, counts.n_words)
         estimate = counts.dense() / ONE / np.where(totals > 0, totals, 1)
         return np.log(interpolate([estimate], [1 - b, b], counts.n_words))
-
-    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
-        """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
-        table: ScoreTable = self._parameters
-        ids = np.asarray(classes, dtype=np.int64)
-        words = np.zeros((len(row.indices), len(ids)))
-        for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
-            if 0 <= w < len(table.indptr) - 1:
-                words[i] = x * table.evidence(w, ids)
-        return table.bias[ids], words
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
         """The words that speak most for class c: p(w|c) * log(p(w|c) / p(w|not c)), largest first.
