@@ -323,7 +323,7 @@ def test_blocks_change_nothing(monkeypatch):
     X, y = corpus(100, 30, 12)
     clf = MultinomialNB().fit(X, y)
     whole = clf.predict(X), *clf.predict_top(X)
-    monkeypatch.setattr("genus._base._BLOCK", 40)
+    monkeypatch.setattr("genus._posterior._BLOCK", 40)
     for a, b in zip(whole, (clf.predict(X), *clf.predict_top(X)), strict=True):
         np.testing.assert_array_equal(a, b)
 

@@ -1,22 +1,20 @@
-"""The way from documents to labels that all generative models share.
+"""The way from documents to what is learned of them that all counting models share.
 
 A model says three things: how much a document counts (`_scales`), how counts become parameters
 (`_make_parameters`), and how likely a document is in each class (`_joint_log_likelihood`).
-Everything else is here.
+Everything else is here and in `_posterior`.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from abc import abstractmethod
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import (
     assert_all_finite,
@@ -28,12 +26,11 @@ from sklearn.utils.validation import (
 
 from genus import _core
 from genus._arrays import Float64, Int32, SparseRows, n_threads
+from genus._posterior import PosteriorClassifier
 from genus.statistics import Batch, Labels, Ledger, encode_labels
 
-_BLOCK = 1 << 19  # scores held at once where only a few per document are kept: 4 MB, inside the caches
 
-
-class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class GenerativeClassifier(PosteriorClassifier):
     """Base of models that remember their documents, or sums of them by class, in a ledger.
 
     Parameters are made from the sums when they are first needed, and again after `set_params`. Models whose
@@ -57,10 +54,6 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     @abstractmethod
     def _make_parameters(self, statistics: Any) -> Any:
         """The model's parameters, from what its ledger holds."""
-
-    @abstractmethod
-    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
-        """log p(c, d) for each document and class. Columns that were not trained are ignored."""
 
     # Learning
 
@@ -164,72 +157,6 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         check_is_fitted(self)
         return self._ledger.settle(n_threads(self.n_jobs)).labels
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable label of each document, as an array of shape (n_documents,)."""
-        return self._predict_rows(self._check_rows(X))
-
-    def _predict_rows(self, rows: SparseRows) -> NDArray[Any]:
-        labels: NDArray[Any] = self.classes_[self._best_classes(rows)]
-        return labels
-
-    def predict_top(self, X: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
-        """The ``k`` most probable labels of each document.
-
-        Memory grows with ``k``, not with the number of classes.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_documents, n_words)
-            Word counts.
-        k : int, default=5
-            How many; all classes, where there are fewer.
-
-        Returns
-        -------
-        labels : array of shape (n_documents, k)
-            The most probable first.
-        probabilities : array of shape (n_documents, k)
-        """
-        return self._predict_top_rows(self._check_rows(X), k)
-
-    def _predict_top_rows(self, rows: SparseRows, k: int) -> tuple[NDArray[Any], Float64]:
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise ValueError(f"k must be a positive integer, got {k!r}.")
-        threads = n_threads(self.n_jobs)
-        k = min(int(k), len(self.classes_))
-        tops = [_core.top_of_rows(scores, k, threads) for scores in self._score_blocks(rows)]
-        columns, probabilities = (np.concatenate(parts) for parts in zip(*tops, strict=True))
-        return self.classes_[columns], probabilities
-
-    def predict_joint_log_proba(self, X: Any) -> Float64:
-        """log p(c, d): an array of shape (n_documents, n_classes), unnormalised."""
-        return self._joint_log_likelihood(self._check_rows(X))
-
-    def predict_log_proba(self, X: Any) -> Float64:
-        """log p(c | d): an array of shape (n_documents, n_classes)."""
-        return self._log_proba_rows(self._check_rows(X))
-
-    def _log_proba_rows(self, rows: SparseRows) -> Float64:
-        return self._normalize(self._joint_log_likelihood(rows))
-
-    def predict_proba(self, X: Any) -> Float64:
-        """p(c | d): an array of shape (n_documents, n_classes), rows summing to one."""
-        log_proba = self.predict_log_proba(X)
-        return np.exp(log_proba, out=log_proba)
-
-    def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
-        """The number of each document's most probable class, the first of equal ones."""
-        return np.concatenate([scores.argmax(axis=1) for scores in self._score_blocks(rows)])
-
-    def _normalize(self, scores: Float64) -> Float64:
-        _core.normalize_log_rows(scores, n_threads(self.n_jobs))
-        return scores
-
-    def _score_blocks(self, rows: SparseRows) -> Iterator[Float64]:
-        size = max(1, _BLOCK // len(self.classes_))
-        for begin in range(0, max(rows.n_rows, 1), size):
-            yield self._joint_log_likelihood(_slice(rows, begin, begin + size))
-
     def _check_rows(self, X: Any) -> SparseRows:
         check_is_fitted(self)
         return _to_rows(validate_data(self, X, reset=False, accept_sparse="csr"))
@@ -273,14 +200,6 @@ def _add_duplicates(rows: SparseRows) -> SparseRows:
     matrix = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns), copy=True)
     matrix.sum_duplicates()
     return _to_rows(matrix)
-
-
-def _slice(rows: SparseRows, begin: int, end: int) -> SparseRows:
-    if begin == 0 and end >= rows.n_rows:
-        return rows
-    indptr = rows.indptr[begin : end + 1]
-    inside = slice(indptr[0], indptr[-1])
-    return SparseRows(indptr - indptr[0], rows.indices[inside], rows.data[inside], rows.n_columns)
 
 
 def _width(X: Any) -> int:

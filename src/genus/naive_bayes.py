@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from genus import _core
 from genus._additive import AdditiveClassifier
 from genus._arrays import Float64, Int64, SparseRows, n_threads
-from genus._base import _add_duplicates, _check_number, _slice
+from genus._base import _add_duplicates, _check_number
+from genus._posterior import slice_rows
 from genus._score_table import ScoreTable, TableClassifier
 from genus.smoothing import JelinekMercer, Lidstone, Smoothing, interpolate, log_uniform
 from genus.statistics import ONE, ClassCounts, Ledger
@@ -230,7 +231,7 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
             with np.errstate(divide="ignore"):
                 prior = np.log(weights / total)
             for d in np.flatnonzero(batch.weights / total == 1).tolist():  # no other has weight: equal priors
-                scores[d] = self._score(_slice(rows, d, d + 1), np.zeros(counts.n_classes))
+                scores[d] = self._score(slice_rows(rows, d, d + 1), np.zeros(counts.n_classes))
                 prior[d] = 0
         alone = (counts.documents[own] == 1) & ~counts.declared[own]
         scores[np.arange(rows.n_rows), own] = np.where(alone, -np.inf, self._scale(prior) + words)
