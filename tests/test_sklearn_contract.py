@@ -6,6 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from genus.discriminative import DiscriminativeNB
 from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
 from genus.naive_bayes import MultinomialNB
+from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
 from genus.search import GaussianRandomSearchCV, Log
 from genus.weighting import TermWeighting
 
@@ -26,6 +27,9 @@ ESTIMATORS = [
     DiscriminativeNB(),
     DiscriminativeNB(2, binary=False, average=True),
     DiscriminativeNB(variant="paper", decay=100.0),
+    NonlinearBayes(random_state=0),
+    NonlinearBayes(1, em="hard", posterior="product-of-sums", random_state=0),
+    GaussianNonlinearBayes(random_state=0),
 ]
 
 

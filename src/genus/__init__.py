@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from genus.explain import Explanation
     from genus.multilabel import LabelPowerset
     from genus.naive_bayes import MultinomialNB
+    from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
     from genus.persistence import load, save
     from genus.search import GaussianRandomSearchCV
     from genus.text import Vectorizer
@@ -44,6 +45,7 @@ __all__ = [
     "DataError",
     "DiscriminativeNB",
     "Explanation",
+    "GaussianNonlinearBayes",
     "GaussianRandomSearchCV",
     "GenusError",
     "KernelDensityClassifier",
@@ -51,6 +53,7 @@ __all__ = [
     "ModelFileError",
     "MultinomialNB",
     "NearestNeighborsClassifier",
+    "NonlinearBayes",
     "TermWeighting",
     "TextClassifier",
     "TiedDocumentMixture",

@@ -8,10 +8,12 @@ from typing import Any
 # A model file names classes; only these are ever built from one.
 CLASSES = {
     "DiscriminativeNB": "genus.discriminative",
+    "GaussianNonlinearBayes": "genus.nonlinear",
     "KernelDensityClassifier": "genus.document_mixture",
     "LabelPowerset": "genus.multilabel",
     "MultinomialNB": "genus.naive_bayes",
     "NearestNeighborsClassifier": "genus.document_mixture",
+    "NonlinearBayes": "genus.nonlinear",
     "TermWeighting": "genus.weighting",
     "TextClassifier": "genus.classifier",
     "TiedDocumentMixture": "genus.document_mixture",
@@ -24,6 +26,7 @@ MODELS = {
     "kdc": "KernelDensityClassifier",
     "knn": "NearestNeighborsClassifier",
     "dmnb": "DiscriminativeNB",
+    "nlhb": "NonlinearBayes",
 }
 
 

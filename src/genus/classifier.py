@@ -17,7 +17,7 @@ from genus._arrays import Float64, SparseRows, n_threads
 from genus._registry import make_model
 from genus._tokens import as_texts
 from genus.errors import ModelFileError
-from genus.explain import DocumentEvidence, Explanation, WordEvidence
+from genus.explain import DocumentEvidence, Explanation, HiddenNode, NodeEvidence, WordEvidence
 from genus.text import Vectorizer
 from genus.weighting import TermWeighting
 
@@ -29,7 +29,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     model : str or estimator, default="nb"
         The model of the counts: a short name ("nb" is `MultinomialNB`, "tdm" is `TiedDocumentMixture`, "kdc"
-        and "knn" are its relatives, "dmnb" is `DiscriminativeNB`) or a genus model with its settings.
+        and "knn" are its relatives, "dmnb" is `DiscriminativeNB`, "nlhb" is `NonlinearBayes`) or a genus model with
+        its settings.
     vectorizer : Vectorizer or None, default=None
         How texts become counts. By default single words, and bigrams of characters in scripts without spaces.
     weighting : str, TermWeighting or None, default=None
@@ -89,12 +90,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         texts : list, tuple, array, pandas or polars Series, or Arrow array of str
         labels : array-like of str or int
+            None for texts without a label, where the model learns from them too ("nlhb").
         sample_weight : array-like of float or None, default=None
         """
-        texts, labels = self._pair(texts, labels)
-        if len(labels) == 0 or (labels == labels[0]).all():
-            raise ValueError("Found one class only: a classifier needs texts of at least two classes.")
         vectorizer, weighting, model = self._new_parts()
+        texts, labels = self._pair(texts, labels, missing=hasattr(model, "unlabelled"))
+        known = labels[~_missing(labels)]
+        if len(known) == 0 or (known == known[0]).all():
+            raise ValueError("Found one class only: a classifier needs texts of at least two classes.")
         rows = vectorizer._fit_rows(texts)
         if weighting is not None:
             rows = weighting._fit_rows(rows)
@@ -109,6 +112,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             vectorizer, weighting, model = self._new_parts()
         else:
             vectorizer, weighting, model = self.vectorizer_, self.weighting_, self.model_
+        _check_additive(model, "_partial_fit_rows")
         rows = vectorizer._partial_fit_rows(texts)
         if weighting is not None:
             rows = weighting._document_rows(rows) if hasattr(self, "model_") else weighting._fit_rows(rows)
@@ -124,6 +128,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with that label.
         """
         check_is_fitted(self)
+        _check_additive(self.model_, "_unlearn_rows")
         texts, labels = self._pair(texts, labels)
         rows, unknown = self.vectorizer_._transform_rows(texts)
         if self.vectorizer_._keeps_every_word and unknown.any():
@@ -207,9 +212,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ]
         remainder = 0.0
         documents: tuple[DocumentEvidence, ...] = ()
-        if hasattr(self.model_, "_document_evidence"):  # a model that remembers its documents
+        if hasattr(self.model_, "_remainder"):  # a class is a mixture
             rest = self.model_._remainder(rows, [int(chosen), int(rival)])
             remainder = float(rest[0] - rest[1]) if chosen != rival else 0.0
+        if hasattr(self.model_, "_document_evidence"):  # of its documents, which the model remembers
             sources = self.model_._sources(rows, int(chosen)).tolist()
             evidence = [replace(word, sources=tuple(s)) for word, s in zip(evidence, sources, strict=True)]
             documents = tuple(
@@ -230,7 +236,35 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             n_words=n_unknown + int(counts.data.sum()),
             remainder=remainder,
             documents=documents,
+            nodes=self._node_evidence(rows, int(chosen)),
         )
+
+    def _node_evidence(self, rows: SparseRows, c: int) -> tuple[NodeEvidence, ...]:
+        if not hasattr(self.model_, "_node_evidence"):
+            return ()
+        shares = self.model_._node_evidence(rows, c).tolist()
+        if len(shares) == 1:
+            return ()
+        words = [tuple(word for word, _ in self._named(*found)) for found in self.model_._node_words(c, 3)]
+        nodes = [NodeEvidence(i + 1, *node) for i, node in enumerate(zip(shares, words, strict=True))]
+        return tuple(sorted(nodes, key=lambda node: -node.share))
+
+    def hidden_nodes(self, label: Any, n: int = 10) -> list[HiddenNode]:
+        """The kinds of document that a class is made of, with n words each.
+
+        Only models of hidden nodes ("nlhb") can tell.
+        """
+        check_is_fitted(self)
+        if not hasattr(self.model_, "_node_words"):
+            raise ValueError(f"{type(self.model_).__name__} has no hidden nodes; use model='nlhb'.")
+        c = self._class_number(label)
+        counts = self.model_.node_count_[c]
+        found = zip(counts.tolist(), self.model_._node_words(c, n), self.model_.nearest_documents(label), strict=True)
+        total = max(float(counts.sum()), 1e-300)
+        return [
+            HiddenNode(label, i + 1, count / total, tuple(self._named(*words)), tuple(nearest))
+            for i, (count, words, nearest) in enumerate(found)
+        ]
 
     def neighbors(self, texts: Any, k: int = 10) -> tuple[NDArray[np.int64], Float64]:
         """The k training documents that carry each text's posterior: their numbers, as learned, and shares.
@@ -249,7 +283,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def top_words(self, label: Any, n: int = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class, with their weights."""
         check_is_fitted(self)
-        columns, weights = self.model_._top_words(self._class_number(label), n)
+        return self._named(*self.model_._top_words(self._class_number(label), n))
+
+    def _named(self, columns: NDArray[np.int64], weights: Float64) -> list[tuple[str, float]]:
         if self.vectorizer_.n_hash is not None:
             return [(f"column {c}", float(w)) for c, w in zip(columns, weights, strict=True)]
         words = self.vectorizer_._words
@@ -347,23 +383,30 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{label!r} is not one of the {len(self.classes_)} classes of this model.")
         return int(found[0])
 
-    def _pair(self, texts: Any, labels: Any) -> tuple[Any, NDArray[Any]]:
+    def _pair(self, texts: Any, labels: Any, missing: bool = False) -> tuple[Any, NDArray[Any]]:
+        """Texts and labels as they are learned; with `missing`, some labels may be None."""
         texts = as_texts(texts)
         array = np.asarray(labels)
         if array.ndim != 1:
             raise ValueError(f"labels must be one label per text, got an array of shape {array.shape}.")
-        missing = _missing(array)
-        if missing.any():
-            first = int(np.flatnonzero(missing)[0])
-            raise ValueError(f"{int(missing.sum())} of {len(array)} labels are missing, the first in row {first}.")
+        absent = _missing(array)
+        if absent.any() and not missing:
+            first = int(np.flatnonzero(absent)[0])
+            raise ValueError(f"{int(absent.sum())} of {len(array)} labels are missing, the first in row {first}.")
         if array.dtype == object:
-            kinds = {type(label).__name__ for label in array.tolist()}
+            kinds = {type(label).__name__ for label in array[~absent].tolist()}
             if len(kinds) > 1:
                 raise ValueError(f"labels must be of one type, got {', '.join(sorted(kinds))}.")
-            array = np.array(array.tolist())
+            array = np.array(array.tolist(), dtype=object if absent.any() else None)
+            array[absent] = None  # whatever was missing, NaN for instance
         if hasattr(texts, "__len__") and len(texts) != len(array):
             raise ValueError(f"Got {len(texts)} texts but {len(array)} labels.")
         return texts, array
+
+
+def _check_additive(model: Any, method: str) -> None:
+    if not hasattr(model, method):
+        raise ValueError(f"{type(model).__name__} learns from all texts at once: fit it again instead.")
 
 
 def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:

@@ -38,14 +38,38 @@ class DocumentEvidence:
 
 
 @dataclass(frozen=True)
+class NodeEvidence:
+    """A hidden node of the label's class, counted from 1: its share of the text, and words that tell it from others."""
+
+    number: int
+    share: float
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class HiddenNode:
+    """A kind of document within a class.
+
+    ``share`` is its part of the class's documents, ``words`` tell it best from the other kinds of its class, and
+    ``nearest`` are the training documents (counted from 0 as learned) most typical of it.
+    """
+
+    label: Any
+    number: int  # from 1
+    share: float
+    words: tuple[tuple[str, float], ...]
+    nearest: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Explanation:
     """The evidence for `label` and against the class that came next.
 
     The log odds are exact: `prior + sum(w.contribution for w in words) + remainder == log_odds`, the logarithm
     of P(label | text) / P(against | text). Positive contributions speak for the label.
-    For a class that is a mixture of its training documents, a word's contribution is the average over the
-    documents, each with its share of the class's probability; the remainder is then the difference between the
-    two classes in how far the text singles out a few of their documents. For other models it is 0.
+    For a class that is a mixture of its training documents or of hidden nodes, a word's contribution is the average
+    over these, each with its share of the class's probability; the remainder is then the difference between the
+    two classes in how far the text singles out a few of them. For other models it is 0.
     Print it, show it in a notebook, or take `to_dict()`.
     """
 
@@ -58,8 +82,9 @@ class Explanation:
     words: tuple[WordEvidence, ...]  # the strongest first
     n_unknown: int  # words of the text that were never seen in training
     n_words: int  # words of the text
-    remainder: float = 0.0  # of models that weigh single documents: see `documents`
+    remainder: float = 0.0  # of models that weigh single documents or nodes: see `documents`, `nodes`
     documents: tuple[DocumentEvidence, ...] = ()  # those that carry most of the probability, if the model knows
+    nodes: tuple[NodeEvidence, ...] = ()  # of the label's class, the likeliest first, if it has several
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -77,6 +102,9 @@ class Explanation:
         if self.documents:
             values["remainder"] = self.remainder
             values["documents"] = [asdict(m) | {"label": _plain(m.label)} for m in self.documents]
+        if self.nodes:
+            values["remainder"] = self.remainder
+            values["nodes"] = [asdict(node) for node in self.nodes]
         return values
 
     def __str__(self) -> str:
@@ -91,8 +119,17 @@ class Explanation:
             yield f"  {name:<{width}}  {value:+8.3f}{count}"
         if self.n_unknown:
             yield f"  {self.n_unknown} of {self.n_words} words are unknown and say nothing"
-        if self.documents:
-            yield f"  {self._document_line()}"
+        for line in self._source_lines():
+            yield f"  {line}"
+
+    def _source_lines(self) -> list[str]:
+        """What carries the probability, where the model knows."""
+        lines = [self._document_line()] if self.documents else []
+        return [*lines, self._node_line()] if self.nodes else lines
+
+    def _node_line(self) -> str:
+        kinds = (f"{node.number} ({', '.join(node.words)}; {node.share:.3f})" for node in self.nodes)
+        return f"kinds of {self.label}: {', '.join(kinds)}"
 
     def _document_line(self) -> str:
         shares = (f"{m.number} ({m.label}, {m.share:.3f})" for m in self.documents)
@@ -107,8 +144,8 @@ class Explanation:
         if len(self.words) > n:
             rest = sum(w.contribution for w in self.words[n:])
             sums.insert(0, (f"({len(self.words) - n} more)", rest))
-        if self.documents:
-            sums.insert(-2, ("(choice of documents)", self.remainder))
+        if self.documents or self.nodes:
+            sums.insert(-2, (f"(choice of {'documents' if self.documents else 'nodes'})", self.remainder))
         return sums
 
     # ------------------------------------------------------------------ terminal
@@ -139,8 +176,8 @@ class Explanation:
         yield table
         if self.n_unknown:
             yield Text(f"{self.n_unknown} of {self.n_words} words are unknown and say nothing", style="dim")
-        if self.documents:
-            yield Text(self._document_line(), style="dim")
+        for line in self._source_lines():
+            yield Text(line, style="dim")
 
     # ------------------------------------------------------------------ notebook
 
@@ -167,12 +204,12 @@ class Explanation:
             for name, value in self._sums(n)
         )
         unknown = f" · {self.n_unknown} of {self.n_words} words unknown" if self.n_unknown else ""
-        documents = f"<p>{html.escape(self._document_line())}</p>" if self.documents else ""
+        sources = "".join(f"<p>{html.escape(line)}</p>" for line in self._source_lines())
         return (
             "<div class='genus-explanation'>"
             f"<p><b>{html.escape(str(self.label))}</b> · probability {self.probability:.3f} · "
             f"next: {html.escape(str(self.against))}{unknown}</p>"
-            f"<p style='line-height:1.6'>{self._marked_text(largest)}</p><table>{rows}</table>{documents}</div>"
+            f"<p style='line-height:1.6'>{self._marked_text(largest)}</p><table>{rows}</table>{sources}</div>"
         )
 
     def _marked_text(self, largest: float) -> str:

@@ -24,7 +24,8 @@ _CLASSES = 20  # shown in a terminal
 def inspect(model: str, label: str | None, words: int, as_json: bool) -> None:
     """Show what a model is and what it has learned.
 
-    The words of a class are those that tell it best from all others, not the most frequent.
+    The words of a class are those that tell it best from all others, not the most frequent. Of a model with
+    hidden nodes, the kinds of document of each class are shown too; documents are counted from 0.
 
     \b
     genus inspect mail.genus
@@ -46,6 +47,7 @@ def inspect(model: str, label: str | None, words: int, as_json: bool) -> None:
         documents = "" if entry["documents"] is None else f"{entry['documents']:,}"
         rows.add_row(cell(entry["label"], "bold"), documents, cell(", ".join(w["word"] for w in entry["words"])))
     out.print(rows)
+    _print_nodes(classes)
     hidden = len(clf.classes_) - len(classes)
     if hidden and label is None:
         out.print(cell(f"{hidden:,} more classes: --class LABEL, or --json for all", "dim"))
@@ -62,10 +64,42 @@ def _classes(clf: TextClassifier, label: str | None, words: int, most: int | Non
         {
             "label": labels[c],
             "documents": documents[c],
-            "words": [{"word": word, "weight": w} for word, w in (clf.top_words(labels[c], words) if words else [])],
+            "words": _weighted(clf.top_words(labels[c], words) if words else []),
         }
+        | _nodes(clf, labels[c], words)
         for c in order
     ]
+
+
+def _weighted(words: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
+    return [{"word": word, "weight": weight} for word, weight in words]
+
+
+def _nodes(clf: TextClassifier, label: Any, words: int) -> dict[str, Any]:
+    """The kinds of document of a class, where the model has such."""
+    if not hasattr(clf.model_, "_node_words"):
+        return {}
+    nodes = clf.hidden_nodes(label, words)
+    return {
+        "nodes": [
+            {"number": n.number, "share": n.share, "words": _weighted(n.words), "nearest": list(n.nearest)}
+            for n in nodes
+        ]
+    }
+
+
+def _print_nodes(classes: list[dict[str, Any]]) -> None:
+    several = [entry for entry in classes if len(entry.get("nodes", ())) > 1]
+    if not several:
+        return
+    rows = table("kinds of", ">", ">share", "words that tell it from the others", "nearest documents")
+    for entry in several:
+        for node in entry["nodes"]:
+            words = ", ".join(w["word"] for w in node["words"])
+            nearest = ", ".join(f"{d:,}" for d in node["nearest"])
+            name = entry["label"] if node["number"] == 1 else ""
+            rows.add_row(cell(name, "bold"), str(node["number"]), f"{node['share']:.2f}", cell(words), nearest)
+    console().print("", rows)
 
 
 def _summary(about: dict[str, Any], clf: TextClassifier) -> dict[str, Any]:
