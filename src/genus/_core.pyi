@@ -803,6 +803,7 @@ class OnlineLearner:
         out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
         n_threads: int,
     ) -> None: ...
+
 @overload
 def fit_multinomial_nodes(
     indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
