@@ -1,4 +1,4 @@
-"""Models that learn more, unlearn and merge, exactly: what they remember of documents is added and subtracted."""
+"""Models that learn more, and models that also unlearn and merge, exactly: what these remember is a sum."""
 
 from __future__ import annotations
 
@@ -13,12 +13,8 @@ from genus._arrays import Int32, SparseRows, n_threads
 from genus._base import GenerativeClassifier, _width
 
 
-class AdditiveClassifier(GenerativeClassifier):
-    """Base of models whose learning is additive.
-
-    `partial_fit` may bring new classes and new columns at any time, `merge` of two models is the model of both
-    sets of documents, `unlearn` takes documents out as if they had never come; all bit for bit.
-    """
+class GrowingClassifier(GenerativeClassifier):
+    """Base of models that learn from more documents, which may bring new classes and new columns at any time."""
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -51,6 +47,31 @@ class AdditiveClassifier(GenerativeClassifier):
         if grows:
             validate_data(self, X, reset=True, skip_check_array=True)  # the names of the new columns
         return self
+
+    def _partial_fit_rows(
+        self,
+        rows: SparseRows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Self:
+        self._check_parameters()
+        fitted = self._is_fitted()
+        if fitted:
+            self._check_counted_alike()
+        ledger = self._ledger if fitted else self._new_ledger()
+        ledger.add(self._batch(rows, y, sample_weight, classes), n_threads(self.n_jobs))
+        self._counted_with = self._counting_parameters()
+        self._keep(ledger)
+        return self
+
+
+class AdditiveClassifier(GrowingClassifier):
+    """Base of models whose learning is additive.
+
+    `merge` of two models is the model of both sets of documents, `unlearn` takes documents out as if they had
+    never come; bit for bit.
+    """
 
     def unlearn(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Take documents out again, exactly as if they had never been learned.
@@ -98,23 +119,6 @@ class AdditiveClassifier(GenerativeClassifier):
             if not np.array_equal(mine[name], theirs[name]):
                 raise ValueError(f"cannot merge models with different {name}: {mine[name]!r} and {theirs[name]!r}.")
         self._keep(self._ledger.merged(other._ledger, n_threads(self.n_jobs)))
-        return self
-
-    def _partial_fit_rows(
-        self,
-        rows: SparseRows,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        classes: ArrayLike | None = None,
-    ) -> Self:
-        self._check_parameters()
-        fitted = self._is_fitted()
-        if fitted:
-            self._check_counted_alike()
-        ledger = self._ledger if fitted else self._new_ledger()
-        ledger.add(self._batch(rows, y, sample_weight, classes), n_threads(self.n_jobs))
-        self._counted_with = self._counting_parameters()
-        self._keep(ledger)
         return self
 
     def _unlearn_rows(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from threading import RLock
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -130,17 +130,6 @@ class OnlineLedger(Ledger):
 
     def checked(self, n_threads: int = 1, *, settled: bool = True) -> Any:
         return self
-
-    def merged(self, other: Ledger, n_threads: int = 1) -> NoReturn:
-        raise ValueError(
-            "models that learn online cannot be merged: what they learn depends on the order of documents."
-        )
-
-    def without(self, batch: Batch, n_threads: int = 1) -> NoReturn:
-        raise ValueError(
-            "a model that learns online cannot unlearn: what it learned later depends on these documents. "
-            "Fit again without them, or let old ones fade (decay)."
-        )
 
     # Keeping
 

@@ -112,7 +112,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             vectorizer, weighting, model = self._new_parts()
         else:
             vectorizer, weighting, model = self.vectorizer_, self.weighting_, self.model_
-        _check_additive(model, "_partial_fit_rows")
+        _require(model, "_partial_fit_rows", "learn more: train it again with all texts")
         rows = vectorizer._partial_fit_rows(texts)
         if weighting is not None:
             rows = weighting._document_rows(rows) if hasattr(self, "model_") else weighting._fit_rows(rows)
@@ -128,7 +128,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with that label.
         """
         check_is_fitted(self)
-        _check_additive(self.model_, "_unlearn_rows")
+        _require(self.model_, "_unlearn_rows", "unlearn: train it again without these texts")
         texts, labels = self._pair(texts, labels)
         rows, unknown = self.vectorizer_._transform_rows(texts)
         if self.vectorizer_._keeps_every_word and unknown.any():
@@ -404,9 +404,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return texts, array
 
 
-def _check_additive(model: Any, method: str) -> None:
+def _require(model: Any, method: str, what: str) -> None:
     if not hasattr(model, method):
-        raise ValueError(f"{type(model).__name__} learns from all texts at once: fit it again instead.")
+        raise ValueError(f"{type(model).__name__} cannot {what}.")
 
 
 def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:

@@ -33,13 +33,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from genus import _core
+from genus._additive import GrowingClassifier
 from genus._arrays import Float64, Int64, SparseRows, n_threads
-from genus._base import GenerativeClassifier, _add_duplicates, _check_number
+from genus._base import _add_duplicates, _check_number
 from genus._online import OnlineLedger
 from genus.statistics import Batch, Ledger
 
 
-class DiscriminativeNB(GenerativeClassifier):
+class DiscriminativeNB(GrowingClassifier):
     """Naive Bayes that counts by its own mistakes: as fast as naive Bayes, near a linear SVM, and online.
 
     `fit` learns documents in random order, `partial_fit` in the order in which they come; new classes and new words
