@@ -611,9 +611,9 @@ def test_texts_without_labels_are_learned_from(clf):
 
 
 def test_learning_more_asks_to_fit_again(clf):
-    with pytest.raises(ValueError, match="fit it again"):
+    with pytest.raises(ValueError, match="train it again"):
         clf.partial_fit(["a goal"], ["sport"])
-    with pytest.raises(ValueError, match="fit it again"):
+    with pytest.raises(ValueError, match="train it again"):
         clf.unlearn(TEXTS[:1], LABELS[:1])
     with pytest.raises(ValueError, match="no hidden nodes"):
         TextClassifier("nb").fit(TEXTS, LABELS).hidden_nodes("sport")
