@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import GenerativeClassifier
-from genus.statistics import ONE
+from genus.statistics import ONE, ClassCounts, Ledger
 
 
 @dataclass(frozen=True)
@@ -116,3 +116,28 @@ class TableClassifier(GenerativeClassifier):
             if 0 <= w < len(table.indptr) - 1:
                 words[i] = x * table.evidence(w, ids)
         return table.bias[ids], words
+
+    # Keeping
+
+    def _get_state(self) -> dict[str, Any]:
+        """Everything learned, as arrays that can be mapped from a file."""
+        table: ScoreTable = self._parameters
+        counts = self._ledger.settle(n_threads(self.n_jobs))
+        state = {name: getattr(counts, name) for name in counts.__dataclass_fields__}
+        return state | {f"table_{name}": getattr(table, name) for name in table.__dataclass_fields__}
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
+        try:
+            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
+            table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
+        except KeyError as error:
+            raise ValueError(f"the model's state lacks {error}.") from None
+        counts.check_shapes()
+        table.check_shapes()
+        if any(len(array) != counts.n_classes for array in (table.bias, table.log_prior, table.log_uniform)):
+            raise ValueError("the score table and the labels are of different length.")
+        if len(table.indptr) != len(counts.indptr):
+            raise ValueError("the score table and the counts know different numbers of words.")
+        self._keep(Ledger(counts, checked=False))
+        self._parameters_cache = table

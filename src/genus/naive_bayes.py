@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from genus import _core
 from genus._additive import AdditiveClassifier
@@ -24,7 +24,7 @@ from genus._base import _add_duplicates, _check_number
 from genus._posterior import slice_rows
 from genus._score_table import ScoreTable, TableClassifier
 from genus.smoothing import JelinekMercer, Lidstone, Smoothing, interpolate, log_uniform
-from genus.statistics import ONE, ClassCounts, Ledger
+from genus.statistics import ONE, ClassCounts
 
 _SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 
@@ -274,28 +274,11 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
 
     # Keeping
 
-    def _get_state(self) -> dict[str, NDArray[Any] | str | int | float | bool | None]:
-        """Everything learned, as arrays that can be mapped from a file."""
-        table: ScoreTable = self._parameters
-        counts = self._ledger.settle(n_threads(self.n_jobs))
-        state: dict[str, NDArray[Any] | str | int | float | bool | None] = dict(self._counted_with)
-        state |= {name: getattr(counts, name) for name in counts.__dataclass_fields__}
-        return state | {f"table_{name}": getattr(table, name) for name in table.__dataclass_fields__}
+    def _get_state(self) -> dict[str, Any]:
+        return self._counted_with | super()._get_state()
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
-        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
-        try:
-            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
-            table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
-            counted_with = {name: state[name] for name in self._shapes_counts}
-        except KeyError as error:
-            raise ValueError(f"the model's state lacks {error}.") from None
-        counts.check_shapes()
-        table.check_shapes()
-        if any(len(array) != counts.n_classes for array in (table.bias, table.log_prior, table.log_uniform)):
-            raise ValueError("the score table and the labels are of different length.")
-        if len(table.indptr) != len(counts.indptr):
-            raise ValueError("the score table and the counts know different numbers of words.")
-        self._keep(Ledger(counts, checked=False))
-        self._counted_with = counted_with
-        self._parameters_cache = table
+        if "document_weights" not in state:
+            raise ValueError("the model's state lacks 'document_weights'.")
+        super()._set_state(state)
+        self._counted_with = {"document_weights": state["document_weights"]}
