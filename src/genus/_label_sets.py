@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -137,6 +137,25 @@ def read_target(y: Any) -> Target:
     if getattr(y, "ndim", 1) != 1:
         raise ValueError(f"y must be an indicator matrix or a list of sets of labels, got {y.ndim} dimensions.")
     return _read_sets(list(y))
+
+
+def has_label_sets(y: Any) -> bool:
+    """Whether y is an indicator matrix or holds sets of labels, rather than one label for each document."""
+    if sparse.issparse(y):
+        return True
+    if getattr(y, "ndim", 1) == 2:
+        return bool(np.shape(y)[1] > 1)
+    return isinstance(y, Iterable) and any(isinstance(labels, (set, frozenset, list, tuple)) for labels in y)
+
+
+def label_pairs(y: Any, n: int) -> tuple[Labels, Int64, Int32]:
+    """The labels of n documents, and a pair (document, position of its label) for each that a document has."""
+    target = read_target(y)
+    if len(target.rows) != n:
+        raise ValueError(f"y must have a set of labels for each document ({n}), got {len(target.rows)}.")
+    if not len(target.rows.members):
+        raise ValueError("y must have a label for at least one document.")
+    return target.labels, np.repeat(np.arange(n), np.diff(target.rows.indptr)), target.rows.members
 
 
 def _read_indicator(y: Any, kind: str) -> Target:
