@@ -1,0 +1,277 @@
+#include "gibbs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "binomial.h"
+#include "fixed_point.h"
+#include "lanes.h"
+#include "random.h"
+#include "topic_start.h"
+
+namespace genus {
+namespace {
+
+constexpr std::int32_t most_single_draws = 16;  // more tokens of a cell than this are drawn as binomials
+
+// A word of a class: its probability in the two shared topics, and the tokens drawn from them.
+struct Word {
+  double background, topic;
+  std::int64_t to_background, to_topic;
+};
+
+// Documents of one class that one thread draws in one go.
+struct Chunk {
+  std::int64_t c, begin, end;
+  bool shared;  // with other chunks of the class
+};
+
+std::vector<Chunk> cut_classes(std::span<const std::int64_t> class_starts,
+                               std::span<const std::int64_t> entry_starts, int n_threads) {
+  constexpr std::int64_t smallest = 1 << 15;  // entries; a chunk also pays for reading its class's table
+  const auto most =
+      n_threads == 1 ? entry_starts.back() : std::max(smallest, entry_starts.back() / (4 * n_threads));
+  std::vector<Chunk> chunks;
+  for (std::int64_t c = 0; c + 1 < std::ssize(class_starts); ++c) {
+    auto begin = class_starts[c];
+    const auto end = class_starts[c + 1];
+    const bool shared = entry_starts[end] - entry_starts[begin] > most;
+    while (begin < end) {
+      auto stop = end;
+      if (shared) {
+        const auto* const from = entry_starts.data() + begin + 1;
+        stop = std::lower_bound(from, entry_starts.data() + end, entry_starts[begin] + most) -
+               entry_starts.data();
+      }
+      chunks.push_back({c, begin, stop, shared});
+      begin = stop;
+    }
+  }
+  return chunks;
+}
+
+void add(std::int64_t& sum, std::int64_t part, bool shared) {
+  if (shared)
+    std::atomic_ref(sum).fetch_add(part, std::memory_order_relaxed);
+  else
+    sum += part;
+}
+
+// How many of n tokens go to each topic, where the first two have the cumulated weights b and t of `total`.
+struct Split {
+  std::int64_t background, topic, own;
+};
+
+inline __attribute__((always_inline)) Split split_tokens(RandomStream& random, std::int32_t n, double b,
+                                                         double t, double total) {
+  Split split{};
+  if (n <= most_single_draws) {
+    for (std::int32_t i = 0; i < n; ++i) {
+      const double v = random.uniform() * total;
+      split.background += v < b;
+      split.own += v >= t;
+    }
+  } else {
+    split.background = draw_binomial(random, n, b / total);
+    split.own = draw_binomial(random, n - split.background, (total - t) / (total - b));
+  }
+  split.topic = n - split.background - split.own;
+  return split;
+}
+
+// Draws the topics of one document's tokens. `own_topic(e, x, weight)` is what the document's own topic
+// weighs for entry e, background_weight and topic_weight multiply the shared ones.
+template <class Value, class OwnTopic>
+void draw_document(std::span<const Value> values, std::span<const std::int32_t> places,
+                   std::vector<Word>& words, double background_weight, double topic_weight,
+                   OwnTopic&& own_topic, RandomStream random, std::int32_t* own, double* mixture) {
+  double n_background = 0, n_topic = 0, n_own = 0;
+  for (std::size_t e = 0; e < values.size(); ++e) {
+    const auto x = static_cast<double>(values[e]);
+    auto n = static_cast<std::int32_t>(x);
+    double weight = 1;
+    auto unit = static_cast<std::int64_t>(one);
+    if (n != x) {
+      weight = x / ++n;
+      unit = static_cast<std::int64_t>(weight * one + 0.5);
+    }
+    auto& word = words[static_cast<std::size_t>(places[e])];
+    const double b = background_weight * word.background;
+    const double t = b + topic_weight * word.topic;
+    const auto split = split_tokens(random, n, b, t, t + own_topic(e, x, weight));
+    word.to_background += split.background * unit;
+    word.to_topic += split.topic * unit;
+    own[e] = static_cast<std::int32_t>(split.own);
+    n_background += static_cast<double>(split.background) * weight;
+    n_topic += static_cast<double>(split.topic) * weight;
+    n_own += static_cast<double>(split.own) * weight;
+  }
+  mixture[0] = n_background;
+  mixture[1] = n_topic;
+  mixture[2] = n_own;
+}
+
+double total_of(std::span<const std::int64_t> counts) {
+  double total = 0;
+  for (const auto count : counts) total += static_cast<double>(count);
+  return total / one;
+}
+
+// One sweep in progress.
+template <class Value>
+class Sweep {
+ public:
+  Sweep(const LabelledRows<Value>& documents, const ClassWordsView& words, const TopicPriors& priors,
+        std::uint64_t seed, std::int64_t number, const ChainStates& chains)
+      : documents_(documents),
+        words_(words),
+        priors_(priors),
+        seed_(seed),
+        number_(number),
+        chains_(chains),
+        topics_(chains.topics.size()),
+        background_(chains.background.size()) {
+    if (number == 0) {
+      start_.emplace(words, priors.n_words);
+      return;
+    }
+    for (std::int64_t r = 0; r < chains.n_chains; ++r)
+      background_totals_.push_back(total_of(chains.background.subspan(r * priors.n_words, priors.n_words)));
+  }
+
+  void run(int n_threads) {
+    const auto chunks = cut_classes(documents_.class_starts, documents_.entry_starts, n_threads);
+    const auto n_chunks = std::ssize(chunks);
+    const bool alone = n_threads == 1;
+    parallel_lanes(
+        chains_.n_chains * n_chunks, n_threads, [&] { return Lane(priors_.n_words); },
+        [&](std::int64_t i, Lane& lane) {
+          const auto r = i / n_chunks;
+          if (lane.chain != r) flush(lane, alone);
+          lane.chain = r;
+          draw_chunk(chunks[i % n_chunks], lane);
+        },
+        [&](Lane& lane) { flush(lane, alone); });
+    std::copy(topics_.begin(), topics_.end(), chains_.topics.begin());
+    std::copy(background_.begin(), background_.end(), chains_.background.begin());
+  }
+
+ private:
+  // A thread's memory: the words of its class, and the background tokens of its chain.
+  struct Lane {
+    explicit Lane(std::int64_t n_words) : background(static_cast<std::size_t>(n_words)) {}
+    std::int64_t chain = -1;
+    std::vector<Word> words;
+    Table<std::int64_t> background;
+  };
+
+  void draw_chunk(const Chunk& chunk, Lane& lane) {
+    const auto columns = words_.of_class(chunk.c).words;
+    lane.words.resize(columns.size());
+    if (start_)
+      draw_first(chunk, lane);
+    else
+      draw_next(chunk, lane);
+    auto* const topics = topics_.data() + lane.chain * words_.size() + words_.starts[chunk.c];
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      lane.background[columns[i]] += lane.words[i].to_background;
+      add(topics[i], lane.words[i].to_topic, chunk.shared);
+    }
+  }
+
+  void draw_first(const Chunk& chunk, Lane& lane) {
+    const auto columns = words_.of_class(chunk.c).words;
+    const auto topics = start_->of_class(words_, chunk.c);
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      lane.words[i] = {start_->background(columns[i]), topics.topic[i], 0, 0};
+    OwnStart own(topics, priors_.n_words);
+    for (auto i = chunk.begin; i < chunk.end; ++i) {
+      const auto values = documents_.values(i);
+      const auto places = places_of(i);
+      double length = 0;
+      for (const auto x : values) length += static_cast<double>(x);
+      own.read(i, places, values, length);
+      draw(i, lane, 1, 1, [&](std::size_t e, double x, double) { return own(places[e], x); });
+    }
+  }
+
+  void draw_next(const Chunk& chunk, Lane& lane) {
+    const auto columns = words_.of_class(chunk.c).words;
+    const auto topics =
+        chains_.topics.subspan(lane.chain * words_.size() + words_.starts[chunk.c], columns.size());
+    const auto background = chains_.background.subspan(lane.chain * priors_.n_words, priors_.n_words);
+    const auto [alpha, beta, n_words] = priors_;
+    const double added = beta * static_cast<double>(n_words);
+    const double per_background = 1 / (background_totals_[lane.chain] + added);
+    const double per_topic = 1 / (total_of(topics) + added);
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      lane.words[i] = {(static_cast<double>(background[columns[i]]) / one + beta) * per_background,
+                       (static_cast<double>(topics[i]) / one + beta) * per_topic, 0, 0};
+    for (auto i = chunk.begin; i < chunk.end; ++i) {
+      const auto* const mixture = mixture_of(i, lane);
+      const auto* const own = own_of(i, lane);
+      const double own_weight = (mixture[2] + alpha) / (mixture[2] + added);
+      const auto own_topic = [=, beta = beta](std::size_t e, double, double weight) {
+        return own_weight * (own[e] * weight + beta);
+      };
+      draw(i, lane, mixture[0] + alpha, mixture[1] + alpha, own_topic);
+    }
+  }
+
+  template <class OwnTopic>
+  void draw(std::int64_t i, Lane& lane, double background_weight, double topic_weight, OwnTopic&& own_topic) {
+    const RandomStream random(seed_, static_cast<std::uint64_t>(number_ * chains_.n_chains + lane.chain),
+                              static_cast<std::uint64_t>(i));
+    draw_document(documents_.values(i), places_of(i), lane.words, background_weight, topic_weight, own_topic,
+                  random, own_of(i, lane), mixture_of(i, lane));
+  }
+
+  std::span<const std::int32_t> places_of(std::int64_t i) const {
+    const auto first = documents_.entry_starts[i];
+    return words_.places.subspan(first, documents_.entry_starts[i + 1] - first);
+  }
+  std::int32_t* own_of(std::int64_t i, const Lane& lane) const {
+    return chains_.own.data() + lane.chain * documents_.entries() + documents_.entry_starts[i];
+  }
+  double* mixture_of(std::int64_t i, const Lane& lane) const {
+    return chains_.mixtures.data() + 3 * (lane.chain * documents_.documents() + i);
+  }
+
+  // Adds a thread's background tokens to those of its chain.
+  void flush(Lane& lane, bool alone) {
+    if (lane.chain < 0) return;
+    auto* const sums = background_.data() + lane.chain * priors_.n_words;
+    for (std::size_t w = 0; w < lane.background.size(); ++w)
+      if (lane.background[w] != 0) add(sums[w], std::exchange(lane.background[w], 0), !alone);
+  }
+
+  const LabelledRows<Value>& documents_;
+  const ClassWordsView& words_;
+  const TopicPriors& priors_;
+  std::uint64_t seed_;
+  std::int64_t number_;
+  const ChainStates& chains_;
+  Table<std::int64_t> topics_, background_;  // what is counted
+  std::optional<TopicStart> start_;          // in the first sweep
+  std::vector<double> background_totals_;    // in all others: per chain
+};
+
+}  // namespace
+
+template <class Value>
+void sweep(const LabelledRows<Value>& documents, const ClassWordsView& words, const TopicPriors& priors,
+           std::uint64_t seed, std::int64_t number, const ChainStates& chains, int n_threads) {
+  Sweep<Value>(documents, words, priors, seed, number, chains).run(std::max(n_threads, 1));
+}
+
+template void sweep(const LabelledRows<float>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
+                    std::int64_t, const ChainStates&, int);
+template void sweep(const LabelledRows<double>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
+                    std::int64_t, const ChainStates&, int);
+template void sweep(const LabelledRows<std::int64_t>&, const ClassWordsView&, const TopicPriors&,
+                    std::uint64_t, std::int64_t, const ChainStates&, int);
+
+}  // namespace genus
