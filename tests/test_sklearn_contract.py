@@ -7,6 +7,7 @@ from genus.discriminative import DiscriminativeNB
 from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
 from genus.naive_bayes import MultinomialNB
 from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
+from genus.relevance import RelevanceTopicModel
 from genus.search import GaussianRandomSearchCV, Log
 from genus.weighting import TermWeighting
 
@@ -30,6 +31,7 @@ ESTIMATORS = [
     NonlinearBayes(random_state=0),
     NonlinearBayes(1, em="hard", posterior="product-of-sums", random_state=0),
     GaussianNonlinearBayes(random_state=0),
+    RelevanceTopicModel(n_sweeps=6),
 ]
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from genus.naive_bayes import MultinomialNB
     from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
     from genus.persistence import load, save
+    from genus.relevance import RelevanceTopicModel
     from genus.search import GaussianRandomSearchCV
     from genus.text import Vectorizer
     from genus.weighting import TermWeighting
@@ -54,6 +55,7 @@ __all__ = [
     "MultinomialNB",
     "NearestNeighborsClassifier",
     "NonlinearBayes",
+    "RelevanceTopicModel",
     "TermWeighting",
     "TextClassifier",
     "TiedDocumentMixture",

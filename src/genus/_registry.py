@@ -14,6 +14,7 @@ CLASSES = {
     "MultinomialNB": "genus.naive_bayes",
     "NearestNeighborsClassifier": "genus.document_mixture",
     "NonlinearBayes": "genus.nonlinear",
+    "RelevanceTopicModel": "genus.relevance",
     "TermWeighting": "genus.weighting",
     "TextClassifier": "genus.classifier",
     "TiedDocumentMixture": "genus.document_mixture",
@@ -27,6 +28,7 @@ MODELS = {
     "knn": "NearestNeighborsClassifier",
     "dmnb": "DiscriminativeNB",
     "nlhb": "NonlinearBayes",
+    "rtm": "RelevanceTopicModel",
 }
 
 
