@@ -54,6 +54,7 @@ def assert_same_model(a, b):
 
 def test_counts_are_averages_over_chains_and_sweeps():
     X, y = corpus()
+    X = X[:, X.sum(axis=0) > 0]
     clf = RelevanceTopicModel(n_sweeps=9, n_chains=3, burn_in=4, thinning=2, random_state=5, n_jobs=1).fit(X, y)
     _, codes = np.unique(y, return_inverse=True)
     rows = _to_rows(X)
@@ -79,6 +80,16 @@ def test_equal_seeds_give_equal_models_for_any_number_of_threads():
     for n_jobs in (2, 7):
         assert_same_model(first, RelevanceTopicModel(random_state=1, n_jobs=n_jobs).fit(X, y))
     assert not np.array_equal(first.topic_count_, RelevanceTopicModel(random_state=2).fit(X, y).topic_count_)
+
+
+def test_columns_that_no_document_uses_do_not_matter():
+    X, y = corpus()
+    wide = sparse.csr_array((X.data, X.indices * 5 + 2, X.indptr), shape=(X.shape[0], X.shape[1] * 5 + 9))
+    narrow, spread = (RelevanceTopicModel(random_state=0).fit(Z, y) for Z in (X, wide))
+    assert narrow.n_words_ == spread.n_words_ == (X.sum(axis=0) > 0).sum()
+    np.testing.assert_array_equal(spread.topic_count_[:, 2:-9:5], narrow.topic_count_)
+    np.testing.assert_array_equal(spread.predict_proba(wide), narrow.predict_proba(X))
+    np.testing.assert_array_equal(spread.mark(wide, y).own.data, narrow.mark(X, y).own.data)
 
 
 def test_a_document_with_several_labels_is_learned_once_with_each():
@@ -178,7 +189,7 @@ def test_marks_are_those_of_the_slow_version(seed, alpha):
     for d in range(X.shape[0]):
         x = X[[d]].toarray()[0]
         topic = clf.topic_count_[clf.classes_.tolist().index(y[d])]
-        expected = reference.mark(x, clf.background_count_, topic, alpha, 0.1, 25)
+        expected = reference.mark(x, clf.background_count_, topic, alpha, 0.1, clf.n_words_, 25)
         for j, part in ((CLASS, marks.relevant), (BACKGROUND, marks.background), (OWN, marks.own)):
             np.testing.assert_allclose(part[[d]].toarray()[0], np.where(x > 0, expected[:, j], 0), rtol=1e-9)
 
@@ -215,7 +226,7 @@ def test_empty_documents_and_no_documents_can_be_marked():
     X, y = corpus()
     clf = RelevanceTopicModel(random_state=0).fit(X, y)
     assert clf.relevance(X[:1] * 0, y[:1]).tolist() == [0.0]
-    assert clf._relevance_rows(_to_rows(X[:0]), np.zeros(0, dtype=np.int32)).tolist() == []
+    assert clf._token_shares(_to_rows(X[:0]), np.zeros(0, dtype=np.int32)).shape == (0, 3)
     with pytest.raises(ValueError, match="'weather' was never learned"):
         clf.mark(X[:1], ["weather"])
     with pytest.raises(ValueError, match="one label for each document"):
@@ -245,6 +256,9 @@ def test_a_saved_model_is_the_same(tmp_path):
         ("shares", np.zeros((2, 25, 4, 3))),
         ("shares", np.zeros(3)),
         ("shares", "text"),
+        ("n_words", 0),
+        ("n_words", 10**6),
+        ("n_words", "many"),
         ("table_bias", np.zeros(1)),
         ("table_indptr", np.zeros(4, dtype=np.int64)),
         ("counts", np.zeros(1, dtype=np.int64)),

@@ -115,8 +115,8 @@ void add_for(nb::module_& m) {
       "mark",
       [](const In<std::int64_t>& indptr, const In<std::int32_t>& classes, const In<std::int64_t>& counts,
          const In<double>& totals, const In<double>& background, double alpha, double beta,
-         const In<std::int64_t>& rows, const In<std::int32_t>& columns, const In<Value>& values,
-         const In<std::int32_t>& codes, int n_repeats, int n_threads) {
+         std::int64_t n_words, const In<std::int64_t>& rows, const In<std::int32_t>& columns,
+         const In<Value>& values, const In<std::int32_t>& codes, int n_repeats, int n_threads) {
         require(indptr.size() == background.size() + 1 && classes.size() == counts.size(),
                 "mark: arrays do not belong together");
         const WordTableView<std::int64_t> topics{view(indptr), view(classes), view(counts)};
@@ -130,14 +130,14 @@ void add_for(nb::module_& m) {
         Buffer<double> shares;
         {
           const nb::gil_scoped_release released;
-          shares = mark(topics, view(totals), view(background), {alpha, beta, topics.words()}, documents,
-                        labels, n_repeats, n_threads);
+          shares = mark(topics, view(totals), view(background), {alpha, beta, n_words}, documents, labels,
+                        n_repeats, n_threads);
         }
         return give(std::move(shares), columns.size(), 3);
       },
       "indptr"_a.noconvert(), "classes"_a.noconvert(), "counts"_a.noconvert(), "totals"_a.noconvert(),
-      "background"_a.noconvert(), "alpha"_a, "beta"_a, "rows"_a.noconvert(), "columns"_a.noconvert(),
-      "values"_a.noconvert(), "codes"_a.noconvert(), "n_repeats"_a, "n_threads"_a);
+      "background"_a.noconvert(), "alpha"_a, "beta"_a, "n_words"_a, "rows"_a.noconvert(),
+      "columns"_a.noconvert(), "values"_a.noconvert(), "codes"_a.noconvert(), "n_repeats"_a, "n_threads"_a);
 }
 
 }  // namespace

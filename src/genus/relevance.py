@@ -33,7 +33,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import _add_duplicates, _check_labels, _check_number
-from genus._gibbs import BACKGROUND, CLASS, OWN, Chains, LabelledRows, split_r_hat
+from genus._gibbs import BACKGROUND, CLASS, OWN, Chains, ClassWords, LabelledRows, split_r_hat
 from genus._label_sets import has_label_sets, label_pairs
 from genus._score_table import ScoreTable, TableClassifier
 from genus._sweeps import sweep_progress
@@ -100,7 +100,9 @@ class RelevanceTopicModel(TableClassifier):
     classes_ : array of shape (n_classes,)
         The labels, in order.
     n_features_in_ : int
-        The number of words W.
+        The number of columns.
+    n_words_ : int
+        W, the number of words that occur: columns that no document uses, as in hashed counts, do not matter.
     topic_count_ : array of shape (n_classes, n_features)
         m*_tw, averaged over chains and sweeps. Dense, made anew each time it is asked for.
     background_count_ : array of shape (n_features,)
@@ -221,9 +223,10 @@ class RelevanceTopicModel(TableClassifier):
         else:
             labels, codes = encode_labels(_check_one_label_each(y, rows.n_rows))
             documents = np.arange(rows.n_rows)
+        rows, columns = _used_columns(_add_duplicates(rows), documents)
         chains = Chains(
-            LabelledRows.of(_add_duplicates(rows), documents, codes, len(labels)),
-            rows.n_columns,
+            LabelledRows.of(rows, documents, codes, len(labels)),
+            len(columns),
             alpha=float(self.alpha),
             beta=float(self.beta),
             n_chains=int(self.n_chains),
@@ -231,8 +234,10 @@ class RelevanceTopicModel(TableClassifier):
             n_threads=n_threads(self.n_jobs),
         )
         topics, background, shares = self._sample(chains)
-        self._keep(Ledger(_class_counts(chains, topics, labels, codes)))
-        self.background_count_, self.shares_ = background, shares
+        self._keep(Ledger(_class_counts(chains.words, topics, labels, codes, columns, rows.n_columns)))
+        self.background_count_ = np.zeros(rows.n_columns)
+        self.background_count_[columns] = background
+        self.shares_, self.n_words_ = shares, len(columns)
         self._parameters  # noqa: B018 (as in every model: fitting tells of any trouble)
         self._warn_of_collapse()
         return self
@@ -284,7 +289,7 @@ class RelevanceTopicModel(TableClassifier):
         added = self.smoothing_weight * (mean if self.smoothing == "proportional" else np.ones_like(mean))
         ratio = np.divide(1, added, out=np.zeros_like(totals), where=some)
         absent = np.divide(
-            added, totals + (n_kept + 1) * added, out=np.full_like(totals, 1 / counts.n_words), where=some
+            added, totals + (n_kept + 1) * added, out=np.full_like(totals, 1 / self.n_words_), where=some
         )
         weights = counts.weights if self.fit_prior and counts.weights.any() else np.ones(counts.n_classes)
         log_prior = np.log(weights / weights.sum(dtype=np.float64))
@@ -320,21 +325,22 @@ class RelevanceTopicModel(TableClassifier):
         A training document with hardly any is likely to have a wrong label.
         """
         rows = self._check_rows(X)
-        return self._relevance_rows(rows, self._codes_of(y, rows.n_rows))
+        tokens = self._token_shares(rows, self._codes_of(y, rows.n_rows))
+        known = tokens.sum(axis=1)
+        return np.asarray(tokens[:, CLASS] / np.where(known > 0, known, 1))
 
-    def _relevance_rows(self, rows: SparseRows, codes: Int32) -> Float64:
-        shares = self._mark_rows(rows, codes)
+    def _token_shares(self, rows: SparseRows, codes: Int32) -> Float64:
+        """How many known tokens of each document are of background, class and own topic: (n_documents, 3)."""
+        weighted = self._mark_rows(rows, codes) * rows.data[:, np.newaxis]
         document = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-        known = np.bincount(document, shares.sum(axis=1) * rows.data, minlength=rows.n_rows)
-        relevant = np.bincount(document, shares[:, CLASS] * rows.data, minlength=rows.n_rows)
-        return np.divide(relevant, known, out=np.zeros(rows.n_rows), where=known > 0)
+        return np.stack([np.bincount(document, part, minlength=rows.n_rows) for part in weighted.T], axis=1)
 
     def _mark_rows(self, rows: SparseRows, codes: Int32) -> Float64:
         """Probabilities of background, class and own topic for each entry: (n_entries, 3)."""
         counts = self._ledger.checked(n_threads(self.n_jobs))
         shares: Float64 = _core.mark(
             counts.indptr, counts.classes, counts.counts, counts.totals, self.background_count_,
-            float(self.alpha), float(self.beta), rows.indptr, rows.indices, rows.data, codes,
+            float(self.alpha), float(self.beta), self.n_words_, rows.indptr, rows.indices, rows.data, codes,
             _REPEATS, n_threads(self.n_jobs),
         )  # fmt: skip
         return shares
@@ -371,17 +377,22 @@ class RelevanceTopicModel(TableClassifier):
         return bool((self.r_hat_ <= _CONVERGED).all())
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
-        """The class's words with the most tokens in its topic, and their shares of it."""
+        """The words that tell the class from the background: phi_t * log(phi_t / phi_b), largest first."""
         counts = self._ledger.checked(n_threads(self.n_jobs))
         cells = np.flatnonzero(counts.classes == c)
         words = np.searchsorted(counts.indptr, cells, side="right") - 1
-        best = np.lexsort((words, -counts.counts[cells]))[:n]
-        return words[best], counts.counts[cells[best]] / ONE / max(counts.totals[c], 1e-300)
+        added = self.beta * self.n_words_
+        topic = (counts.counts[cells] / ONE + self.beta) / (counts.totals[c] + added)
+        background = (self.background_count_[words] + self.beta) / (self.background_count_.sum() + added)
+        weights = topic * np.log(topic / background)
+        best = np.lexsort((words, -weights))[:n]
+        return words[best], weights[best]
 
     # Keeping
 
     def _get_state(self) -> dict[str, Any]:
-        return super()._get_state() | {"background": self.background_count_, "shares": self.shares_}
+        own = {"background": self.background_count_, "shares": self.shares_, "n_words": self.n_words_}
+        return super()._get_state() | own
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         super()._set_state(state)
@@ -393,15 +404,29 @@ class RelevanceTopicModel(TableClassifier):
         ):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
                 raise ValueError(f"{name} must be an array of float64 of shape {shape}.")
-        self.background_count_, self.shares_ = background, shares
+        n_words = state.get("n_words")
+        if not isinstance(n_words, int) or not 0 < n_words <= self.n_features_in_:
+            raise ValueError("n_words must be a number of columns.")
+        self.background_count_, self.shares_, self.n_words_ = background, shares, n_words
 
 
-def _class_counts(chains: Chains, mean: Float64, labels: Labels, codes: Int32) -> ClassCounts:
+def _used_columns(rows: SparseRows, documents: Int64) -> tuple[SparseRows, Int64]:
+    """The rows over those columns that occur in some documents, and these columns; n_columns stays."""
+    labelled = np.bincount(documents, minlength=rows.n_rows) > 0
+    indices = rows.indices if labelled.all() else rows.indices[np.repeat(labelled, np.diff(rows.indptr))]
+    columns = np.flatnonzero(np.bincount(indices, minlength=rows.n_columns))
+    if 0 < len(columns) < rows.n_columns:
+        numbers = np.cumsum(np.bincount(columns, minlength=rows.n_columns), dtype=np.int32) - np.int32(1)
+        return rows._replace(indices=numbers[rows.indices]), columns
+    return rows, np.arange(rows.n_columns)
+
+
+def _class_counts(
+    words: ClassWords, mean: Float64, labels: Labels, codes: Int32, columns: Int64, n_columns: int
+) -> ClassCounts:
     """Averaged counts of class words, by word."""
-    words = chains.words
-    by_class = sparse.csr_array(
-        (np.floor(mean + 0.5).astype(np.int64), words.words, words.starts), shape=(len(labels), chains.n_words)
-    )
+    cells = np.floor(mean + 0.5).astype(np.int64), columns[words.words], words.starts
+    by_class = sparse.csr_array(cells, shape=(len(labels), n_columns))
     by_word = by_class.tocsc()
     by_word.eliminate_zeros()
     documents = np.bincount(codes, minlength=len(labels)).astype(np.int64)

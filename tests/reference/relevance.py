@@ -137,11 +137,10 @@ def word_probabilities(m, n_features, smoothing, weight):
     return phi
 
 
-def mark(x, background, topic, alpha, beta, n_repeats):
+def mark(x, background, topic, alpha, beta, n_words, n_repeats):
     """Fig. 3 for one document with expected counts, its shared topics fixed: (W, 3)."""
-    n_words = len(x)
     phi = np.stack([m + beta for m in (background, topic)]) / [[m.sum() + beta * n_words] for m in (background, topic)]
-    shares = np.full((n_words, 3), 1 / 3)
+    shares = np.full((len(x), 3), 1 / 3)
     for _ in range(n_repeats):
         n = (x[:, np.newaxis] * shares).sum(axis=0)
         theta = (n + alpha) / (n + alpha).sum()
