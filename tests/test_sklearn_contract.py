@@ -8,6 +8,7 @@ from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClas
 from genus.naive_bayes import MultinomialNB
 from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
 from genus.relevance import RelevanceTopicModel
+from genus.relevance_filter import RelevanceFilter
 from genus.search import GaussianRandomSearchCV, Log
 from genus.weighting import TermWeighting
 
@@ -32,6 +33,7 @@ ESTIMATORS = [
     NonlinearBayes(1, em="hard", posterior="product-of-sums", random_state=0),
     GaussianNonlinearBayes(random_state=0),
     RelevanceTopicModel(n_sweeps=6),
+    RelevanceFilter(RelevanceTopicModel(n_sweeps=6)),
 ]
 
 

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
     from genus.errors import DataError, GenusError, ModelFileError
     from genus.explain import Explanation
+    from genus.marking import MarkedText, Review
     from genus.multilabel import LabelPowerset
     from genus.naive_bayes import MultinomialNB
     from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
     from genus.persistence import load, save
     from genus.relevance import RelevanceTopicModel
+    from genus.relevance_filter import RelevanceFilter
     from genus.search import GaussianRandomSearchCV
     from genus.text import Vectorizer
     from genus.weighting import TermWeighting
@@ -37,7 +39,9 @@ _HOME = {
     "Explanation": "genus.explain",
     "GaussianRandomSearchCV": "genus.search",
     "GenusError": "genus.errors",
+    "MarkedText": "genus.marking",
     "ModelFileError": "genus.errors",
+    "Review": "genus.marking",
     "load": "genus.persistence",
     "save": "genus.persistence",
 }
@@ -51,11 +55,14 @@ __all__ = [
     "GenusError",
     "KernelDensityClassifier",
     "LabelPowerset",
+    "MarkedText",
     "ModelFileError",
     "MultinomialNB",
     "NearestNeighborsClassifier",
     "NonlinearBayes",
+    "RelevanceFilter",
     "RelevanceTopicModel",
+    "Review",
     "TermWeighting",
     "TextClassifier",
     "TiedDocumentMixture",

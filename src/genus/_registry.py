@@ -14,6 +14,7 @@ CLASSES = {
     "MultinomialNB": "genus.naive_bayes",
     "NearestNeighborsClassifier": "genus.document_mixture",
     "NonlinearBayes": "genus.nonlinear",
+    "RelevanceFilter": "genus.relevance_filter",
     "RelevanceTopicModel": "genus.relevance",
     "TermWeighting": "genus.weighting",
     "TextClassifier": "genus.classifier",

@@ -18,6 +18,7 @@ from genus._registry import make_model
 from genus._tokens import as_texts
 from genus.errors import ModelFileError
 from genus.explain import DocumentEvidence, Explanation, HiddenNode, NodeEvidence, WordEvidence
+from genus.marking import MarkedText, Review, mark_spans
 from genus.text import Vectorizer
 from genus.weighting import TermWeighting
 
@@ -28,9 +29,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     model : str or estimator, default="nb"
-        The model of the counts: a short name ("nb" is `MultinomialNB`, "tdm" is `TiedDocumentMixture`, "kdc"
-        and "knn" are its relatives, "dmnb" is `DiscriminativeNB`, "nlhb" is `NonlinearBayes`) or a genus model with
-        its settings.
+        The model of the counts: a short name ("nb", "tdm", "dmnb", "rtm", ...; the guide lists them) or a genus
+        model with its settings.
     vectorizer : Vectorizer or None, default=None
         How texts become counts. By default single words, and bigrams of characters in scripts without spaces.
     weighting : str, TermWeighting or None, default=None
@@ -278,6 +278,37 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if not hasattr(self.model_, "_neighbors_rows"):
             raise ValueError(f"{type(self.model_).__name__} keeps sums, not documents; use model='tdm'.")
+        return self.model_
+
+    def mark(self, text: str, label: Any = None) -> MarkedText:
+        """Which words of a text are about `label` (by default the predicted one), background, or the text's own.
+
+        Only "rtm" can tell.
+        """
+        if not isinstance(text, str):
+            raise ValueError(f"mark takes one text (str), got {type(text).__name__}.")
+        rows, model = self._rows([text]), self._marking_model()
+        chosen = model._predict_rows(rows)[0] if label is None else self.classes_[self._class_number(label)]
+        shares = model._mark_rows(rows, np.array([self._class_number(chosen)], dtype=np.int32))
+        spans = mark_spans(text, self.vectorizer_, rows.indices, shares)
+        background, relevant, own = rows.data @ shares / max(float(rows.data @ shares.sum(axis=1)), 1e-300)
+        return MarkedText(text, chosen.item(), spans, float(relevant), float(background), float(own))
+
+    def review(self, texts: Any, labels: Any) -> Review:
+        """How much of each labelled text is about its label, and which labels may be wrong.
+
+        Only "rtm" can tell. The texts are those it was trained with, or others.
+        """
+        check_is_fitted(self)
+        model = self._marking_model()
+        texts, labels = self._pair(texts, labels)
+        rows = self._rows(texts)
+        tokens = model._token_shares(rows, model._codes_of(labels, rows.n_rows))
+        return Review.of_tokens(labels, model._predict_rows(rows), tokens)
+
+    def _marking_model(self) -> Any:
+        if not hasattr(self.model_, "_mark_rows"):
+            raise ValueError(f"{type(self.model_).__name__} does not tell words apart; use model='rtm'.")
         return self.model_
 
     def top_words(self, label: Any, n: int = 10) -> list[tuple[str, float]]:
