@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,8 +128,13 @@ def train(
     if len(set(labels)) == 1:
         raise DataError(f"{given.name}: every row has the label {labels[0]!r}: a model needs two at least")
     begin = time.perf_counter()
-    with working(f"learning from {count(len(given), 'document')}"):
+    tells = "verbose" in estimator.get_params()  # a sampler shows its sweeps itself
+    if tells:
+        estimator.set_params(verbose=sys.stderr.isatty())
+    with working(f"learning from {count(len(given), 'document')}", shown=not tells):
         clf = TextClassifier(estimator, vectorizer=vectorizer, n_jobs=jobs).fit(given.texts, labels)
+    if tells:
+        estimator.verbose = clf.model_.verbose = False  # what is saved stays silent
     seconds = time.perf_counter() - begin
     save_model(clf, out)
 

@@ -1,0 +1,157 @@
+"""mark: which words of texts are about their class, and whose label is suspect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from genus.cli._data import Reading, as_labels, data_options, find_class, open_model, read
+from genus.cli._show import (
+    cell,
+    check_target,
+    clean,
+    console,
+    count,
+    json_option,
+    shorten,
+    table,
+    to_json,
+    working,
+    write_text,
+)
+
+if TYPE_CHECKING:
+    from genus.classifier import TextClassifier
+    from genus.io import Table
+    from genus.marking import MarkedText, Review
+
+_CLASSES, _SUSPECTS, _WORDS = 20, 10, 8  # shown in a terminal
+
+
+@click.command()
+@click.argument("model")
+@click.argument("data", required=False)
+@click.option("-m", "--message", "messages", multiple=True, metavar="TEXT", help="Mark this text; may be repeated.")
+@click.option("--class", "name", metavar="LABEL", help="Mark messages as of this class; by default the most probable.")
+@click.option("--show", type=click.IntRange(0), default=0, metavar="N", help="Show each class's N most relevant texts.")
+@click.option("--report", metavar="FILE", help="Write a page with suspect labels and marked texts of each class.")
+@data_options
+@json_option
+def mark(
+    model: str,
+    data: str | None,
+    messages: tuple[str, ...],
+    name: str | None,
+    show: int,
+    report: str | None,
+    how: Reading,
+    as_json: bool,
+) -> None:
+    """Show which words of texts are about their class.
+
+    MODEL must be of the kind rtm. DATA is as for `genus train`, with labels: the texts that the model was trained
+    with, or others. Shown are, for each class, how much of its texts is about it and the words that say so, and
+    texts with hardly any such words, whose label may be wrong. With --json, every text is a line with its words.
+
+    \b
+    genus mark topics.genus topics.csv --report marks.html
+    genus mark topics.genus --message "a late goal, and rain" --class sport
+    """
+    if (data is None) == (not messages):
+        raise click.UsageError("Give either DATA (- for standard input) or --message")
+    if data is not None and name is not None:
+        raise click.UsageError("--class is for messages: DATA has its own labels")
+    if report is not None:
+        if data is None:
+            raise click.UsageError("--report needs DATA")
+        check_target(report, "--report")
+    clf = open_model(model)
+    clf._marking_model()  # says so if it cannot mark
+    if data is None:
+        label = None if name is None else find_class(clf, name)
+        _print_marked((clf.mark(text, label) for text in messages), as_json)
+        return
+    with working(f"reading {data}"):
+        given = read(data, how)
+    labels = as_labels(clf, given.labels or [])
+    with working(f"marking {count(len(given), 'document')}"):
+        review = clf.review(given.texts, labels)
+        if report is not None:
+            from genus.report import marks_page
+
+            source = "standard input" if data == "-" else data
+            page = marks_page(clf, given.texts, review, _keys(given), model=model, data=source)
+            write_text(report, page)
+    if as_json:
+        _print_lines(clf, given, review)
+        return
+    _print_review(clf, given, review, show)
+    if report is not None:
+        console().print(cell(f"wrote {report}"))
+
+
+def _keys(given: Table) -> list[Any]:
+    return given.ids if given.ids is not None else [f"{row:,}" for row in given.rows]
+
+
+def _print_marked(marked: Iterator[MarkedText], as_json: bool) -> None:
+    for one in marked:
+        if as_json:
+            click.echo(to_json(one.to_dict()))
+        else:
+            console().print(_presentable(one), soft_wrap=True)
+
+
+def _presentable(marked: MarkedText) -> MarkedText:
+    """Without characters that could steer a terminal; as long as before, so that spans stay."""
+    text = "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in marked.text)
+    return replace(marked, text=text, label=clean(marked.label))
+
+
+def _print_lines(clf: TextClassifier, given: Table, review: Review) -> None:
+    suspects = set(review.suspects().tolist())
+    for i, text in enumerate(given.texts):
+        key = {"row": given.rows[i]} | ({} if given.ids is None else {"id": given.ids[i]})
+        about = {"predicted": review.predicted[i], "suspect": i in suspects}
+        click.echo(to_json(key | clf.mark(text, review.labels[i].item()).to_dict() | about))
+
+
+def _print_review(clf: TextClassifier, given: Table, review: Review, show: int) -> None:
+    out = console()
+    medians = review.medians()
+    rows = table("class", ">documents", ">about it", "words")
+    for label in list(medians)[:_CLASSES]:
+        words = ", ".join(word for word, _ in clf.top_words(label, _WORDS))
+        n = int((review.labels == label).sum())
+        rows.add_row(cell(shorten(label, 30), "bold"), f"{n:,}", f"{medians[label]:.0%}", cell(words))
+    out.print(rows)
+    if len(medians) > _CLASSES:
+        out.print(cell(f"{len(medians) - _CLASSES:,} more classes; --report and --json have all", "dim"))
+    for label in list(medians)[:_CLASSES] if show else ():
+        for i in review.of(label)[:show].tolist():
+            out.print("", cell(f"row {_keys(given)[i]}:"))
+            out.print(_presentable(clf.mark(given.texts[i], label).shortened(1000)), soft_wrap=True)
+    _print_suspects(given, review)
+
+
+def _print_suspects(given: Table, review: Review) -> None:
+    out = console()
+    suspects = review.suspects().tolist()
+    out.print("", cell(f"{count(len(suspects), 'suspect label')}: hardly a word about it", "bold"))
+    if not suspects:
+        return
+    rows = table("row", "label", ">about it", "taken for", "text")
+    for i in suspects[:_SUSPECTS]:
+        rows.add_row(
+            cell(_keys(given)[i]),
+            cell(shorten(review.labels[i], 24)),
+            f"{review.relevance[i]:.0%}",
+            cell(shorten(review.predicted[i], 24)),
+            cell(given.texts[i], "dim", cut=True),
+        )
+    out.print(rows)
+    if len(suspects) > _SUSPECTS:
+        out.print(cell(f"{len(suspects) - _SUSPECTS:,} more; --report and --json have more", "dim"))
