@@ -6,6 +6,7 @@ model behind, unlearning closes the gap: the result is the model of the remainin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -48,6 +49,24 @@ class Documents:
     @property
     def values(self) -> Float64:
         return np.asarray(self.rows.data, dtype=np.float64)
+
+    def to_state(self) -> dict[str, NDArray[Any]]:
+        """The documents, without their sums, as arrays that can be mapped from a file."""
+        return {
+            "document_indptr": self.rows.indptr,
+            "document_words": self.rows.indices,
+            "document_values": self.values,
+            "document_codes": self.codes,
+            "document_weights": self.weights,
+        }
+
+    @classmethod
+    def from_state(cls, counts: ClassCounts, state: Mapping[str, Any]) -> Documents:
+        """What `to_state` gave, not yet checked."""
+        rows = SparseRows(
+            state["document_indptr"], state["document_words"], state["document_values"], len(counts.indptr) - 1
+        )
+        return cls(counts, rows, state["document_codes"], state["document_weights"])
 
     def check(self) -> None:
         """Raise ValueError unless the arrays are what this class promises: a file may be damaged."""

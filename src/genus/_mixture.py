@@ -382,15 +382,8 @@ class DocumentMixture(AdditiveClassifier):
         state: dict[str, NDArray[Any] | str | int | float | bool | None] = {
             name: getattr(counts, name) for name in counts.__dataclass_fields__
         }
-        state |= {
-            "document_indptr": documents.rows.indptr,
-            "document_words": documents.rows.indices,
-            "document_values": documents.values,
-            "document_codes": documents.codes,
-            "document_weights": documents.weights,
-            "values": parameters.values,
-            "largest": parameters.largest,
-        }
+        state |= documents.to_state()
+        state |= {"values": parameters.values, "largest": parameters.largest}
         state |= {f"index_{name}": getattr(index, name) for name in index.__dataclass_fields__}
         return state | {f"table_{name}": getattr(table, name) for name in table.__dataclass_fields__}
 
@@ -400,10 +393,7 @@ class DocumentMixture(AdditiveClassifier):
             counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
             table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
             index = InvertedIndex.from_state(state, len(state["document_codes"]))
-            rows = SparseRows(
-                state["document_indptr"], state["document_words"], state["document_values"], len(counts.indptr) - 1
-            )
-            documents = Documents(counts, rows, state["document_codes"], state["document_weights"])
+            documents = Documents.from_state(counts, state)
             values, largest = state["values"], state["largest"]
         except KeyError as error:
             raise ValueError(f"the model's state lacks {error}.") from None
