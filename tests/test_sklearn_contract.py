@@ -5,6 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genus.discriminative import DiscriminativeNB
 from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
+from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
 from genus.naive_bayes import MultinomialNB
 from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
 from genus.relevance import RelevanceTopicModel
@@ -34,6 +35,8 @@ ESTIMATORS = [
     GaussianNonlinearBayes(random_state=0),
     RelevanceTopicModel(n_sweeps=6),
     RelevanceFilter(RelevanceTopicModel(n_sweeps=6)),
+    HierarchicalShrinkage(),
+    HierarchicalMixture("learn", weights="per-class", document_weights="length"),
 ]
 
 

@@ -9,6 +9,7 @@ void add_inverted_index(nanobind::module_& m);
 void add_online(nanobind::module_& m);
 void add_mixture_em(nanobind::module_& m);
 void add_gibbs(nanobind::module_& m);
+void add_tree(nanobind::module_& m);
 }  // namespace genus::bindings
 
 NB_MODULE(_core, m) {
@@ -23,4 +24,5 @@ NB_MODULE(_core, m) {
   genus::bindings::add_online(m);
   genus::bindings::add_mixture_em(m);
   genus::bindings::add_gibbs(m);
+  genus::bindings::add_tree(m);
 }

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from genus.errors import DataError, GenusError, ModelFileError
     from genus.explain import Explanation
     from genus.marking import MarkedText, Review
+    from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
+    from genus.hierarchy import LabelTree, learn_tree
     from genus.multilabel import LabelPowerset
     from genus.naive_bayes import MultinomialNB
     from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
@@ -42,6 +44,7 @@ _HOME = {
     "MarkedText": "genus.marking",
     "ModelFileError": "genus.errors",
     "Review": "genus.marking",
+    "learn_tree": "genus.hierarchy",
     "load": "genus.persistence",
     "save": "genus.persistence",
 }
@@ -53,9 +56,12 @@ __all__ = [
     "GaussianNonlinearBayes",
     "GaussianRandomSearchCV",
     "GenusError",
+    "HierarchicalMixture",
+    "HierarchicalShrinkage",
     "KernelDensityClassifier",
     "LabelPowerset",
     "MarkedText",
+    "LabelTree",
     "ModelFileError",
     "MultinomialNB",
     "NearestNeighborsClassifier",
@@ -67,6 +73,7 @@ __all__ = [
     "TextClassifier",
     "TiedDocumentMixture",
     "Vectorizer",
+    "learn_tree",
     "load",
     "save",
 ]

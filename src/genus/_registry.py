@@ -9,8 +9,11 @@ from typing import Any
 CLASSES = {
     "DiscriminativeNB": "genus.discriminative",
     "GaussianNonlinearBayes": "genus.nonlinear",
+    "HierarchicalMixture": "genus.hierarchical",
+    "HierarchicalShrinkage": "genus.hierarchical",
     "KernelDensityClassifier": "genus.document_mixture",
     "LabelPowerset": "genus.multilabel",
+    "LabelTree": "genus.hierarchy",
     "MultinomialNB": "genus.naive_bayes",
     "NearestNeighborsClassifier": "genus.document_mixture",
     "NonlinearBayes": "genus.nonlinear",
@@ -30,6 +33,8 @@ MODELS = {
     "dmnb": "DiscriminativeNB",
     "nlhb": "NonlinearBayes",
     "rtm": "RelevanceTopicModel",
+    "hs": "HierarchicalShrinkage",
+    "hm": "HierarchicalMixture",
 }
 
 

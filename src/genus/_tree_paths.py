@@ -1,0 +1,211 @@
+"""A tree of classes as arrays: the nodes on the way to each class, and scores that are kept node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from genus import _core
+from genus._arrays import Float64, Int32, Int64
+from genus._documents import Documents, _keys, row_sums
+from genus._score_table import ScoreTable
+from genus.hierarchy import LabelTree, Node
+
+WHOLE, UNIFORM = "(all)", "(uniform)"  # names of the unnamed root and of the uniform distribution
+
+
+@dataclass(frozen=True)
+class TreePaths:
+    """The nodes from the root to each class.
+
+    Node c is the leaf of class c, which has seen the class's own documents and no others; inner nodes follow, each
+    after its parent. Class c has ``nodes[indptr[c]:indptr[c + 1]]``, the root first and its leaf last.
+    """
+
+    tree: LabelTree
+    labels: Sequence[Any]
+    inner: Sequence[Node | None]  # None for a root without a name
+    indptr: Int64
+    nodes: Int32
+
+    @classmethod
+    def of(cls, tree: LabelTree, labels: Sequence[Any]) -> TreePaths:
+        """Of a tree that has all labels."""
+        inner: list[Node | None] = [] if tree.root is not None else [None]
+        inner += [node for node in tree.nodes if tree.children(node)]
+        number = {node: len(labels) + i for i, node in enumerate(inner)}
+        paths: list[int] = []
+        indptr = [0]
+        for c, label in enumerate(labels):
+            above = [number[node] for node in reversed(tree.path(label)) if node in number]
+            paths += [*([] if tree.root is not None else [number[None]]), *above, c]
+            indptr.append(len(paths))
+        return cls(tree, labels, inner, np.array(indptr, dtype=np.int64), np.array(paths, dtype=np.int32))
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.labels) + len(self.inner)
+
+    @property
+    def lengths(self) -> Int64:
+        return np.diff(self.indptr)
+
+    def path(self, c: int) -> Int32:
+        return self.nodes[self.indptr[c] : self.indptr[c + 1]]
+
+    def name(self, node: int) -> Any:
+        """What a node is called. The leaf of a class that has others below it is the class itself."""
+        n = len(self.labels)
+        if node < n:
+            label = self.labels[node]
+            return f"{label} (itself)" if self.tree.children(label) else label
+        name = self.inner[node - n]
+        return WHOLE if name is None else name
+
+    def weight_groups(self, tied: bool) -> tuple[Int32, Int64]:
+        """Which classes share weights (those with paths of one length, or none), and where each group's begin."""
+        if tied:
+            lengths, groups = np.unique(self.lengths, return_inverse=True)
+        else:
+            lengths, groups = self.lengths, np.arange(len(self.labels))
+        return groups.astype(np.int32), np.concatenate(([0], np.cumsum(lengths + 1))).astype(np.int64)
+
+    def left_out(self, documents: Documents, weights: Float64) -> Float64:
+        """How many times its own weight a document and its copies have: (n_documents, n_levels).
+
+        At each level those count that are below the node of the document's path. Copies are documents with the same
+        words, whatever their classes: a document with several labels is learned once for each, and what is left out
+        of a node must be all that it has seen of it.
+        """
+        levels = int(self.lengths.max(initial=0))
+        out = np.ones((len(weights), levels))
+        nothing = np.zeros(len(weights), dtype=np.int64)
+        keys, group, size = np.unique(
+            _keys(documents.rows, nothing.astype(np.int32), nothing), return_inverse=True, return_counts=True
+        )
+        copied = np.flatnonzero((size[group] > 1) & (weights > 0))
+        for level in range(levels if len(copied) else 0):
+            at = copied[self.lengths[documents.codes[copied]] > level]
+            nodes = self.nodes[self.indptr[documents.codes[at]] + level].astype(np.int64)
+            _, place = np.unique(nodes * len(keys) + group[at], return_inverse=True)
+            out[at, level] = np.bincount(place, weights[at])[place] / weights[at]
+        return out
+
+
+@dataclass(frozen=True)
+class PathTable:
+    """Scores of words kept once for all classes below a node.
+
+    Column c is class c's leaf; columns of inner nodes follow, each after its parent. A column says by which factor
+    its node multiplies the probability of a word, given the nodes above it: log p(w | c) is the sum along the path.
+    Classes whose weights differ have columns of their own for the nodes they share.
+    """
+
+    table: ScoreTable
+    parents: Int32  # of each column, -1 at the top
+    nodes: Int32  # of each column
+    weights: Float64  # P(v|c) of each column's node
+    uniform: Float64  # at the top, the uniform distribution's weight / N; elsewhere 0
+    n_classes: int
+
+    @classmethod
+    def of(
+        cls, paths: TreePaths, weights: Float64, groups: tuple[Int32, Int64], counts: tuple[Int64, Int32, Float64],
+        n_words: int, log_prior: Float64, bias: Float64, n_threads: int,
+    ) -> PathTable:  # fmt: skip
+        """From fitted weights and node counts, as `_core.fit_tree` gives them."""
+        filled = row_sums(counts[0], counts[2]) > 0
+        columns = _Columns(len(paths.labels))
+        for c in range(len(paths.labels)):
+            path = paths.path(c).tolist()
+            begin = groups[1][groups[0][c]]
+            # A node that has seen nothing leaves its weight to the others.
+            own = weights[begin : begin + len(path) + 1] * np.concatenate(([True], filled[path]))
+            columns.add(c, path, (own / own.sum()).tolist(), n_words, (int(groups[0][c]), tuple(filled[path])))
+        parents, nodes, column_weights, uniform = columns.arrays()
+        table = _core.build_path_table(
+            *counts, n_words, nodes, parents, column_weights, uniform, len(paths.labels), n_threads
+        )
+        wide_bias = np.zeros(len(nodes))
+        wide_bias[: len(bias)] = bias
+        log_uniform = np.log(np.where(uniform > 0, uniform, 1.0))
+        scores = ScoreTable(*table, wide_bias, log_prior, log_uniform)
+        return cls(scores, parents, nodes, column_weights, uniform, len(paths.labels))
+
+    def columns_of(self, c: int) -> list[int]:
+        """The columns of a class's path, the root's first."""
+        columns = [c]
+        while (above := int(self.parents[columns[-1]])) >= 0:
+            columns.append(above)
+        return columns[::-1]
+
+    def evidence(self, w: int, c: int) -> Float64:
+        """What each column of class c's path adds to log p(w | c); the first includes the uniform distribution."""
+        return self.table.evidence(w, np.array(self.columns_of(c)))
+
+    def shares(self, w: int, c: int) -> Float64:
+        """P(v|c,w) of the uniform distribution, the root, ..., the leaf (eq. 5)."""
+        columns = self.columns_of(c)
+        reached = np.exp(np.cumsum(self.evidence(w, c)))
+        parts = np.diff(np.concatenate(([0.0, self.uniform[columns[0]]], reached)))
+        return np.asarray(np.maximum(parts, 0) / reached[-1])
+
+    def log_proba(self, column: int) -> Float64:
+        """log p(w) of all words by the nodes down to a column's, not normalised."""
+        return np.asarray(np.sum([self.dense(k) for k in self.columns_of(column)], axis=0))
+
+    def dense(self, column: int) -> Float64:
+        """What a column adds to the log probability of each word."""
+        out = np.full(len(self.table.indptr) - 1, self.table.log_uniform[column])
+        cells = np.flatnonzero(self.table.classes == column)
+        words = np.searchsorted(self.table.indptr, cells, side="right") - 1
+        out[words] += self.table.values[cells]
+        return out
+
+    @cached_property
+    def column_of_node(self) -> dict[int, int]:
+        """One column for each node, where classes differ in weights the first's."""
+        return {int(node): k for k, node in reversed(list(enumerate(self.nodes.tolist())))}
+
+    def check(self, n_classes: int, n_nodes: int) -> None:
+        """Raise ValueError unless the arrays belong together: a file may be damaged. Tables are not read for it."""
+        self.table.check_shapes()
+        n = len(self.parents)
+        for name, dtype in (("parents", "i4"), ("nodes", "i4"), ("weights", "f8"), ("uniform", "f8")):
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype) or array.shape != (n,):
+                raise ValueError(f"{name} must be an array of {n} numbers ({np.dtype(dtype)}).")
+        below = np.where(np.arange(n) < n_classes, n, np.arange(n))
+        sound = n >= n_classes == len(self.table.log_prior) and len(self.table.bias) == len(self.table.log_uniform) == n
+        if not sound or not ((self.parents < 0) | ((self.parents >= n_classes) & (self.parents < below))).all():
+            raise ValueError("the columns of the score table do not form a tree.")
+        if not ((self.nodes >= 0) & (self.nodes < n_nodes)).all():
+            raise ValueError("the columns of the score table do not belong to the tree's nodes.")
+
+
+class _Columns:
+    """Columns as they are found, class by class."""
+
+    def __init__(self, n_classes: int) -> None:
+        self._n_classes = n_classes
+        self._leaves: list[tuple[int, int, float, float]] = []
+        self._inner: list[tuple[int, int, float, float]] = []
+        self._numbers: dict[Any, int] = {}
+
+    def add(self, c: int, path: list[int], weights: list[float], n_words: int, key: Any) -> None:
+        """``key`` is equal for classes with equal weights."""
+        parent, uniform = -1, weights[0] / n_words
+        for node, weight in zip(path[:-1], weights[1:-1], strict=True):
+            column = self._numbers.setdefault((key, node), len(self._inner))
+            if column == len(self._inner):
+                self._inner.append((parent, node, weight, uniform))
+            parent, uniform = self._n_classes + column, 0.0
+        self._leaves.append((parent, c, weights[-1], uniform))
+
+    def arrays(self) -> tuple[Int32, Int32, Float64, Float64]:
+        parents, nodes, weights, uniform = zip(*self._leaves, *self._inner, strict=True)
+        return np.array(parents, np.int32), np.array(nodes, np.int32), np.array(weights), np.array(uniform)
