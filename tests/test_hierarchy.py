@@ -109,7 +109,7 @@ def test_every_node_stands_below_its_parent(paths):
 
 def test_a_tree_with_notes_and_names_that_are_no_html():
     tree = LabelTree({"<b>": "x", "c": "x"})
-    assert tree.render({"c": "3 documents"}) == "x\n├── <b>\n└── c  3 documents"
+    assert tree.render(lambda node: f"{node}!") == "x!\n├── <b>!\n└── c!"
     assert "&lt;b&gt;" in tree._repr_html_()
     assert repr(tree) == "LabelTree(3 nodes, 2 leaves)"
 

@@ -17,8 +17,8 @@ from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import GenerativeClassifier, _check_number
 from genus._documents import DocumentLedger, Documents, canonical
 from genus._score_table import ScoreTable
-from genus._tree_paths import UNIFORM, WHOLE, PathTable, TreePaths
-from genus.hierarchy import LabelTree, Node, are_paths, group_classes
+from genus._tree_paths import UNIFORM, PathTable, TreePaths
+from genus.hierarchy import WHOLE, LabelTree, Node, are_paths, group_classes
 from genus.statistics import ONE, Batch, ClassCounts, Ledger
 
 _TREES = ("flat", "learn")
@@ -184,7 +184,16 @@ class TreeClassifier(GenerativeClassifier):
     # Answers at any level
 
     def predict(self, X: Any, level: int | None = None, min_proba: float | None = None) -> NDArray[Any]:
-        """The most probable label of each document, or a node above it.
+        """The most probable label of each document, or a node above it: see `predict_nodes`."""
+        rows = self._check_rows(X)
+        if level is None and min_proba is None:
+            return self._predict_rows(rows)
+        return self._predict_node_rows(rows, level, min_proba)[0]
+
+    def predict_nodes(
+        self, X: Any, level: int | None = None, min_proba: float | None = None
+    ) -> tuple[NDArray[Any], Float64]:
+        """The most probable node of each document at some level, or as deep as the answer is sure.
 
         Parameters
         ----------
@@ -192,35 +201,41 @@ class TreeClassifier(GenerativeClassifier):
             Word counts.
         level : int, default=None
             Answer with nodes that are so many steps below the root, or with classes that end before. A node's
-            probability is the sum over the classes below it.
+            probability is the sum over the classes below it. None for the classes.
         min_proba : float, default=None
             Go up from the answer until a node is at least that probable. The root always is.
 
         Returns
         -------
-        array of shape (n_documents,)
+        nodes : array of shape (n_documents,)
+        probabilities : array of shape (n_documents,)
         """
-        return self._predict_rows(self._check_rows(X), level, min_proba)
+        return self._predict_node_rows(self._check_rows(X), level, min_proba)
 
-    def _predict_rows(self, rows: SparseRows, level: int | None = None, min_proba: float | None = None) -> NDArray[Any]:
-        if level is None and min_proba is None:
-            return super()._predict_rows(rows)
+    def _predict_node_rows(
+        self, rows: SparseRows, level: int | None, min_proba: float | None
+    ) -> tuple[NDArray[Any], Float64]:
         if level is not None:
             _check_steps("level", level, 0)
         if min_proba is not None:
             _check_number("min_proba", min_proba, 0, 1, "None or a number from 0 to 1")
         fitted: _Fitted = self._parameters
-        proba = np.exp(self._log_proba_rows(rows))
         number, parents = fitted.numbers
-        if level is None:
-            answers = np.array([number[label] for label in fitted.paths.labels])[proba.argmax(axis=1)]
-        else:
-            nodes, place = np.unique(fitted.cut(int(level)), return_inverse=True)
-            members = sparse.csr_array((np.ones(len(place)), (np.arange(len(place)), place)))
-            answers = nodes[(proba @ members).argmax(axis=1)]
-        if min_proba is not None:
-            answers = _climb(answers, proba @ fitted.membership, parents, float(min_proba))
-        return _named(fitted.names, answers)
+        parts = []
+        for scores in self._score_blocks(rows):
+            proba = np.exp(self._normalize(scores))
+            if level is None:
+                answers = np.array([number[label] for label in fitted.paths.labels])[proba.argmax(axis=1)]
+            else:
+                nodes, place = np.unique(fitted.cut(int(level)), return_inverse=True)
+                members = sparse.csr_array((np.ones(len(place)), (np.arange(len(place)), place)))
+                answers = nodes[(proba @ members).argmax(axis=1)]
+            node_proba = np.minimum(proba @ fitted.membership, 1.0)  # sums of rounded numbers may end just above
+            if min_proba is not None:
+                answers = _climb(answers, node_proba, parents, float(min_proba))
+            parts.append((answers, node_proba[np.arange(len(answers)), answers]))
+        answers, probabilities = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return _named(fitted.names, answers), probabilities
 
     def predict_node_proba(self, X: Any) -> Float64:
         """The probability of every node: an array of shape (n_documents, n_nodes), in the order of ``tree_.nodes``.
@@ -228,7 +243,7 @@ class TreeClassifier(GenerativeClassifier):
         A node's probability is that of the class itself, if it is one, and of all below it.
         """
         proba = np.exp(self._log_proba_rows(self._check_rows(X))) @ self._parameters.membership
-        return np.asarray(proba[:, proba.shape[1] - len(self.tree_) :])
+        return np.asarray(np.minimum(proba[:, proba.shape[1] - len(self.tree_) :], 1.0))
 
     # Looking inside
 
@@ -301,9 +316,13 @@ class TreeClassifier(GenerativeClassifier):
         """
         fitted: _Fitted = self._parameters
         inner = [WHOLE if name is None else name for name in fitted.paths.inner]
-        at = fitted.scores.n_classes + inner.index(node) if node in inner else self._class_number(node)
-        column = fitted.scores.column_of_node.get(at)
-        if column is None:  # no class below it
+        if node in inner:
+            column = fitted.scores.column_of_node.get(fitted.scores.n_classes + inner.index(node))
+        elif node in fitted.paths.labels or node not in self.tree_:
+            column = self._class_number(node)
+        else:
+            column = None
+        if column is None:  # it has no class below it, or a single child that speaks for it
             return []
         gain = fitted.scores.dense(column)
         parent = int(fitted.scores.parents[column])

@@ -13,9 +13,9 @@ from genus import _core
 from genus._arrays import Float64, Int32, Int64
 from genus._documents import Documents, _keys, row_sums
 from genus._score_table import ScoreTable
-from genus.hierarchy import LabelTree, Node
+from genus.hierarchy import WHOLE, LabelTree, Node
 
-WHOLE, UNIFORM = "(all)", "(uniform)"  # names of the unnamed root and of the uniform distribution
+UNIFORM = "(uniform)"  # the name of the distribution that knows no words
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class TreePaths:
     """The nodes from the root to each class.
 
     Node c is the leaf of class c, which has seen the class's own documents and no others; inner nodes follow, each
-    after its parent. Class c has ``nodes[indptr[c]:indptr[c + 1]]``, the root first and its leaf last.
+    after its parent. Class c has ``nodes[indptr[c]:indptr[c + 1]]``, the root first and its leaf last. A node that
+    would have seen the same as the one below it, having one child and no documents, is left out.
     """
 
     tree: LabelTree
@@ -35,8 +36,11 @@ class TreePaths:
     @classmethod
     def of(cls, tree: LabelTree, labels: Sequence[Any]) -> TreePaths:
         """Of a tree that has all labels."""
-        inner: list[Node | None] = [] if tree.root is not None else [None]
-        inner += [node for node in tree.nodes if tree.children(node)]
+        classes = set(labels)
+        inner: list[Node | None] = [
+            tree.root,
+            *(v for v in tree.nodes if v != tree.root and (n := len(tree.children(v))) and (n > 1 or v in classes)),
+        ]
         number = {node: len(labels) + i for i, node in enumerate(inner)}
         paths: list[int] = []
         indptr = [0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from genus._arrays import Int32
 
 Node = Hashable
+WHOLE = "(all)"  # what a root without a name is called
 _MOST_LEARNED = 10_000  # classes: their distances are kept pair by pair
 
 
@@ -238,24 +239,20 @@ class LabelTree:
     def __str__(self) -> str:
         return self.render()
 
-    def render(self, notes: Mapping[Node, str] | None = None) -> str:
-        """The tree as text, one node a line, with a note behind each that has one."""
-
-        def line(node: Node) -> str:
-            return f"{node}  {notes[node]}" if notes and node in notes else str(node)
-
-        lines = ["(all)" if self.root is None else line(self.root)]
+    def render(self, name: Callable[[Any], str] = str) -> str:
+        """The tree as text, one node a line, each as ``name`` gives it. A root without a name is "(all)"."""
+        lines = [name(WHOLE if self.root is None else self.root)]
         waiting = [(node, "") for node in reversed(self._tops if self.root is None else self.children(self.root))]
         while waiting:
             node, indent = waiting.pop()
             last = not waiting or len(waiting[-1][1]) < len(indent)
-            lines.append(f"{indent}{'└── ' if last else '├── '}{line(node)}")
+            lines.append(f"{indent}{'└── ' if last else '├── '}{name(node)}")
             deeper = indent + ("    " if last else "│   ")
             waiting += [(child, deeper) for child in reversed(self._children.get(node, ()))]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        name = "(all)" if self.root is None else str(self.root)
+        name = WHOLE if self.root is None else str(self.root)
         parts = [f"<ul class='genus-tree'><li>{html.escape(name)}"]
         waiting: list[Node] = [_Close("</li></ul>")]
 
