@@ -160,11 +160,24 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ answering
 
-    def predict(self, texts: Any) -> NDArray[Any]:
-        """The most probable label of each text."""
+    def predict(self, texts: Any, *, level: int | None = None, min_proba: float | None = None) -> NDArray[Any]:
+        """The most probable label of each text; with a tree of classes, or a node above it (see `predict_nodes`)."""
+        if level is not None or min_proba is not None:
+            return self.predict_nodes(texts, level=level, min_proba=min_proba)[0]
         rows = self._rows(texts)
         labels: NDArray[Any] = self.model_._predict_rows(rows)
         return labels
+
+    def predict_nodes(
+        self, texts: Any, *, level: int | None = None, min_proba: float | None = None
+    ) -> tuple[NDArray[Any], Float64]:
+        """The most probable node of each text so many levels below the root, or one above that is sure enough.
+
+        Only models with a tree of classes ("hs", "hm") can tell. With the nodes come their probabilities.
+        """
+        rows = self._rows(texts)
+        found: tuple[NDArray[Any], Float64] = self._tree_model()._predict_node_rows(rows, level, min_proba)
+        return found
 
     def predict_proba(self, texts: Any) -> Float64:
         """The probability of each class (in the order of `classes_`) for each text."""
@@ -222,6 +235,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 DocumentEvidence(number, self.classes_[c].item(), share)
                 for number, c, share in self.model_._document_evidence(rows, 5)
             )
+        if hasattr(self.model_, "_levels"):  # a model with a tree
+            levels = self.model_._levels(rows, int(chosen))
+            evidence = [replace(w, levels=found) for w, found in zip(evidence, levels, strict=True)]
         evidence.sort(key=lambda w: (-abs(w.contribution), w.word))
         n_unknown = int(unknown[0])
         return Explanation(
@@ -321,6 +337,26 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return [(f"column {c}", float(w)) for c, w in zip(columns, weights, strict=True)]
         words = self.vectorizer_._words
         return [(words.at(int(c)), float(w)) for c, w in zip(columns, weights, strict=True)]
+
+    def word_levels(self, word: str, label: Any = None) -> dict[str, float]:
+        """From which nodes of the tree a word comes, in texts of a class or in all; shares that add up to one."""
+        model = self._tree_model()
+        columns = self.vectorizer_._transform_rows([word])[0].indices
+        if len(columns) != 1:
+            raise ValueError(f"{word!r} is not one word that this model knows.")
+        levels: dict[str, float] = model.word_levels(int(columns[0]), label)
+        return levels
+
+    def node_words(self, node: Any, n: int = 10) -> list[tuple[str, float]]:
+        """The words that a node of the tree has for itself, with their weights."""
+        found = self._tree_model().node_words(node, n)
+        return self._named([column for column, _ in found], [weight for _, weight in found])
+
+    def _tree_model(self) -> Any:
+        check_is_fitted(self)
+        if not hasattr(self.model_, "tree_"):
+            raise ValueError(f"{type(self.model_).__name__} has no tree of classes; use model='hm'.")
+        return self.model_
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -20,11 +20,14 @@ class WordEvidence:
     count: float
     contribution: float
     sources: tuple[float, float, float] | None = None  # shares of the documents, the class and the background
+    levels: dict[str, float] | None = None  # shares of the nodes of a tree of classes, the largest first
 
     def to_dict(self) -> dict[str, Any]:
         values: dict[str, Any] = {"word": self.word, "count": self.count, "contribution": self.contribution}
         if self.sources is not None:
             values["sources"] = dict(zip(("documents", "class", "background"), self.sources, strict=True))
+        if self.levels is not None:
+            values["levels"] = self.levels
         return values
 
 
@@ -112,7 +115,7 @@ class Explanation:
 
     def _lines(self, n: int = 10) -> Iterator[str]:
         yield f"{self.label}  (probability {self.probability:.3f}; next: {self.against})"
-        lines = [(w.word, w.contribution, f"  x{_number(w.count)}") for w in self._shown(n)]
+        lines = [(w.word, w.contribution, f"  x{_number(w.count)}{_from(w)}") for w in self._shown(n)]
         lines += [(name, value, "") for name, value in self._sums(n)]
         width = max(len(name) for name, _, _ in lines)
         for name, value, count in lines:
@@ -170,7 +173,8 @@ class Explanation:
             bar = "█" * round(20 * abs(w.contribution) / largest)
             style = "green" if w.contribution >= 0 else "red"
             label = Text(w.word) if w.count == 1 else Text.assemble(w.word, (f" x{_number(w.count)}", "dim"))
-            table.add_row(label, Text(f"{w.contribution:+.2f}", style=style), Text(bar, style=style))
+            bars = Text.assemble((bar, style), (_from(w), "dim"))
+            table.add_row(label, Text(f"{w.contribution:+.2f}", style=style), bars)
         for name, value in self._sums(n):
             table.add_row(Text(name, style="dim"), Text(f"{value:+.2f}", style="dim"), "")
         yield table
@@ -228,6 +232,14 @@ class Explanation:
 
 
 _FOR, _AGAINST = "#2a9d5c", "#d1495b"
+
+
+def _from(word: WordEvidence) -> str:
+    """The node of the tree that a word mostly comes from, and its share."""
+    if not word.levels:
+        return ""
+    node, share = next(iter(word.levels.items()))
+    return f"  from {node} ({share:.2f})"
 
 
 def _number(x: float) -> str:
