@@ -39,6 +39,13 @@ _AT_ONCE = 4_000_000  # probabilities held in memory, at most
 @click.option("-m", "--message", "messages", multiple=True, metavar="TEXT", help="Sort this text; may be repeated.")
 @click.option("--top", type=click.IntRange(1), default=1, metavar="K", help="Show the K most probable classes.")
 @click.option("--proba", is_flag=True, help="Show the probability of every class.")
+@click.option("--level", type=click.IntRange(0), metavar="N", help="Answer with nodes N steps below a tree's root.")
+@click.option(
+    "--min-proba",
+    type=click.FloatRange(0, 1),
+    metavar="P",
+    help="Go up a tree of classes until an answer is that probable.",
+)
 @data_options
 @json_option
 def predict(
@@ -47,6 +54,8 @@ def predict(
     messages: tuple[str, ...],
     top: int,
     proba: bool,
+    level: int | None,
+    min_proba: float | None,
     how: Reading,
     as_json: bool,
 ) -> None:
@@ -59,11 +68,17 @@ def predict(
     \b
     genus predict mail.genus --message "win a prize now"
     genus predict mail.genus new.csv --top 3
+    genus predict tickets.genus new.csv --min-proba 0.8
     genus predict mail.genus - --format text --json < lines.txt > answers.jsonl
     """
     if (data is None) == (not messages):
         raise click.UsageError("Give either DATA (- for standard input) or --message")
     clf = open_model(model)
+    nodes = level is not None or min_proba is not None
+    if nodes and not hasattr(clf.model_, "tree_"):
+        raise click.UsageError("--level and --min-proba need a model with a tree of classes (hs, hm)")
+    if nodes and (proba or top > 1):
+        raise click.UsageError("--level and --min-proba go with neither --top nor --proba")
     if proba:
         top = len(clf.classes_)
     if data is None:
@@ -74,7 +89,11 @@ def predict(
     done = 0
     with working(f"sorting {data}", shown=writes_to_file()) as progress:
         for given in tables:
-            labels, probabilities = clf.predict_top(given.texts, top)
+            if nodes:
+                found = clf.predict_nodes(given.texts, level=level, min_proba=min_proba)
+                labels, probabilities = (array[:, None] for array in found)
+            else:
+                labels, probabilities = clf.predict_top(given.texts, top)
             rows = lines.of(given, labels.tolist(), probabilities.tolist())
             sys.stdout.write("".join(f"{line}\n" for line in rows))
             progress(done := done + len(given))
@@ -188,5 +207,9 @@ def explain(model: str, text: str, label: str | None, against: str | None, page:
 
 def _presentable(why: Explanation) -> Explanation:
     """Without characters that could steer a terminal."""
-    words = tuple(replace(word, word=clean(word.word)) for word in why.words)
+    words = tuple(replace(word, word=clean(word.word), levels=_clean_names(word.levels)) for word in why.words)
     return replace(why, label=clean(why.label), against=clean(why.against), words=words)
+
+
+def _clean_names(levels: dict[str, float] | None) -> dict[str, float] | None:
+    return None if levels is None else {clean(node): share for node, share in levels.items()}

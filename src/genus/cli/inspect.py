@@ -9,6 +9,7 @@ import click
 
 from genus.cli._data import find_class, n_documents, open_model
 from genus.cli._show import cell, clean, console, count, json_option, print_json, size, table
+from genus.errors import DataError
 
 if TYPE_CHECKING:
     from genus.classifier import TextClassifier
@@ -19,9 +20,11 @@ _CLASSES = 20  # shown in a terminal
 @click.command()
 @click.argument("model")
 @click.option("--class", "label", metavar="LABEL", help="Show this class only.")
+@click.option("--tree", is_flag=True, help="Show the tree of classes, with the words of each node.")
+@click.option("--word", metavar="WORD", help="Show from which nodes of the tree this word comes.")
 @click.option("--words", type=click.IntRange(0), default=8, show_default=True, metavar="N", help="Words per class.")
 @json_option
-def inspect(model: str, label: str | None, words: int, as_json: bool) -> None:
+def inspect(model: str, label: str | None, tree: bool, word: str | None, words: int, as_json: bool) -> None:
     """Show what a model is and what it has learned.
 
     The words of a class are those that tell it best from all others, not the most frequent. Of a model with
@@ -30,11 +33,18 @@ def inspect(model: str, label: str | None, words: int, as_json: bool) -> None:
     \b
     genus inspect mail.genus
     genus inspect mail.genus --class spam --words 30
+    genus inspect tickets.genus --tree
+    genus inspect tickets.genus --word toner
     """
     from genus.persistence import describe_file
 
     about = describe_file(model)
     clf = open_model(model)
+    if tree or word is not None:
+        if not hasattr(clf.model_, "tree_"):
+            raise click.UsageError("--tree and --word need a model with a tree of classes (hs, hm)")
+        _inspect_word(clf, word, label, as_json) if word is not None else _inspect_tree(clf, words, as_json)
+        return
     classes = _classes(clf, label, words, None if as_json else _CLASSES)
     if as_json:
         print_json(_summary(about, clf) | {"classes": classes})
@@ -51,6 +61,37 @@ def inspect(model: str, label: str | None, words: int, as_json: bool) -> None:
     hidden = len(clf.classes_) - len(classes)
     if hidden and label is None:
         out.print(cell(f"{hidden:,} more classes: --class LABEL, or --json for all", "dim"))
+
+
+def _inspect_word(clf: TextClassifier, word: str, label: str | None, as_json: bool) -> None:
+    """From which nodes a word comes."""
+    try:
+        levels = clf.word_levels(word, None if label is None else find_class(clf, label))
+    except ValueError as error:
+        raise DataError(str(error).rstrip(".")) from error
+    if as_json:
+        print_json({"word": word, "class": label, "levels": levels})
+        return
+    rows = table("node", ">share")
+    for node, share in levels.items():
+        if share >= 0.0005:
+            rows.add_row(cell(node), f"{share:.3f}")
+    console().print(rows)
+
+
+def _inspect_tree(clf: TextClassifier, words: int, as_json: bool) -> None:
+    """The tree, each node with the words that it has for itself."""
+    from rich.text import Text
+
+    tree = clf.model_.tree_
+    nodes = [*([] if tree.root is not None else ["(all)"]), *tree.nodes]
+    found = {node: [word for word, _ in clf.node_words(node, words)] for node in nodes}
+    if as_json:
+        parents = {str(node): tree.parent(node) for node in tree.nodes}
+        print_json({"parents": parents, "words": {str(node): own for node, own in found.items()}})
+        return
+    text = tree.render(lambda node: clean(f"{node}: {', '.join(found[node])}" if found[node] else node))
+    console().print(Text(text), soft_wrap=True)
 
 
 def _classes(clf: TextClassifier, label: str | None, words: int, most: int | None) -> list[dict[str, Any]]:

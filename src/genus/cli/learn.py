@@ -53,6 +53,7 @@ def _frequency(value: str) -> float:
 @click.option("-o", "--out", required=True, metavar="FILE", help="The model file to write, such as mail.genus.")
 @click.option("--model", type=click.Choice(list(MODELS)), default="nb", show_default=True, help="The model.")
 @click.option("--alpha", type=float, help="Smoothing: what is added to every count. Smaller trusts rare words more.")
+@click.option("--tree", metavar="FILE", help="JSON of a tree of classes: {child: parent}, or nested (hs, hm).")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another setting of the model.")
 @click.option(
     "--ngrams",
@@ -92,7 +93,7 @@ def _frequency(value: str) -> float:
 @data_options
 @json_option
 def train(
-    data: str, out: str, model: str, alpha: float | None, settings: tuple[str, ...], jobs: int | None,
+    data: str, out: str, model: str, alpha: float | None, tree: str | None, settings: tuple[str, ...], jobs: int | None,
     how: Reading, as_json: bool, **text_options: Any,
 ) -> None:  # fmt: skip
     """Learn a model from texts with labels.
@@ -116,6 +117,8 @@ def train(
     chosen = _settings(settings, estimator, model) | ({} if alpha is None else {"alpha": alpha})
     if "alpha" in chosen and "alpha" not in estimator.get_params():
         raise click.BadParameter(f"the model {model} has no alpha", param_hint="--alpha")
+    if tree is not None:
+        chosen["tree"] = _tree(tree, estimator, model)
     estimator.set_params(**chosen)
     text_options["ngram_range"] = text_options.pop("ngrams")
     text_options["stop_words"] = _stop_words(text_options["stop_words"])
@@ -163,6 +166,19 @@ def train(
     shown.print(cell(f"saved {out} ({size(n_bytes)}). Try:"))
     for command in (f'genus predict {out} --message "any text"', f"genus inspect {out}"):
         shown.print(cell(f"> {command}", "bold"), soft_wrap=True)
+
+
+def _tree(file: str, estimator: Any, model: str) -> Any:
+    from genus.hierarchy import LabelTree
+
+    if "tree" not in estimator.get_params():
+        raise click.BadParameter(f"the model {model} has no tree", param_hint="--tree")
+    try:
+        return LabelTree.of(json.loads(Path(file).read_text("utf-8")))
+    except OSError as error:
+        raise click.BadParameter(f"{file}: {(error.strerror or str(error)).lower()}", param_hint="--tree") from error
+    except ValueError as error:
+        raise click.BadParameter(f"{file}: {str(error).rstrip('.')}", param_hint="--tree") from error
 
 
 def _settings(given: tuple[str, ...], estimator: Any, model: str) -> dict[str, Any]:
