@@ -10,6 +10,7 @@ void add_online(nanobind::module_& m);
 void add_mixture_em(nanobind::module_& m);
 void add_gibbs(nanobind::module_& m);
 void add_tree(nanobind::module_& m);
+void add_selection(nanobind::module_& m);
 }  // namespace genus::bindings
 
 NB_MODULE(_core, m) {
@@ -25,4 +26,5 @@ NB_MODULE(_core, m) {
   genus::bindings::add_mixture_em(m);
   genus::bindings::add_gibbs(m);
   genus::bindings::add_tree(m);
+  genus::bindings::add_selection(m);
 }

@@ -1209,3 +1209,10 @@ def mark(
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
     Annotated[NDArray[numpy.float64], dict(shape=(None,))],
 ]: ...
+def information_gain(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    totals: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
