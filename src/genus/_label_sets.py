@@ -112,6 +112,17 @@ def take_rows(rows: SetRows, ids: NDArray[Any]) -> SetRows:
     return SetRows(indptr, rows.members[np.repeat(rows.indptr[:-1][ids], lengths) + within])
 
 
+def as_given(kind: str, rows: SetRows, labels: Labels) -> Any:
+    """Sets of labels in the form in which they were given: an indicator of that kind, or a list of sets."""
+    if kind == "sets":
+        names = labels[rows.members].tolist()
+        return [set(names[a:b]) for a, b in pairwise(rows.indptr.tolist())]
+    make: Any = sparse.csr_matrix if kind == "csr_matrix" else sparse.csr_array
+    ones = np.ones(len(rows.members), dtype=np.int64)
+    indicator = make((ones, rows.members, rows.indptr), shape=(len(rows), len(labels)))
+    return indicator.toarray() if kind == "dense" else indicator
+
+
 def no_rows() -> SetRows:
     return SetRows(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32))
 

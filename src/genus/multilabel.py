@@ -23,7 +23,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from genus._arrays import Float64, Int64
-from genus._label_sets import KINDS, LabelSets, SetRows, check_same_kind, no_rows, read_target
+from genus._label_sets import KINDS, LabelSets, SetRows, as_given, check_same_kind, no_rows, read_target
 from genus.statistics import Labels, positions, unite_labels
 
 _BLOCK = 1 << 22  # probabilities of documents x sets held at once: 32 MB
@@ -173,13 +173,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
     def predict(self, X: Any) -> Any:
         """The labels of each document: an indicator or a list of sets, as y was in `fit`."""
         check_is_fitted(self)
-        rows = self._sets.take(np.asarray(self.estimator_.predict(X)))
-        if self._kind == "sets":
-            return [set(labels) for labels in self._named(rows)]
-        shape = len(rows), len(self.classes_)
-        kind: Any = sparse.csr_matrix if self._kind == "csr_matrix" else sparse.csr_array
-        indicator = kind((np.ones(len(rows.members), dtype=np.int64), rows.members, rows.indptr), shape=shape)
-        return indicator.toarray() if self._kind == "dense" else indicator
+        return as_given(self._kind, self._sets.take(np.asarray(self.estimator_.predict(X))), self.classes_)
 
     @_if_inner_has("predict_proba")
     def predict_proba(self, X: Any) -> Float64:
