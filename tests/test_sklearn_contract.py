@@ -11,6 +11,7 @@ from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
 from genus.relevance import RelevanceTopicModel
 from genus.relevance_filter import RelevanceFilter
 from genus.search import GaussianRandomSearchCV, Log
+from genus.selection import InformationGain
 from genus.weighting import TermWeighting
 
 pytestmark = pytest.mark.kernel
@@ -35,6 +36,7 @@ ESTIMATORS = [
     GaussianNonlinearBayes(random_state=0),
     RelevanceTopicModel(n_sweeps=6),
     RelevanceFilter(RelevanceTopicModel(n_sweeps=6)),
+    InformationGain(),
     HierarchicalShrinkage(),
     HierarchicalMixture("learn", weights="per-class", document_weights="length"),
 ]

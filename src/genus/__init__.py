@@ -18,12 +18,14 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from genus.classifier import TextClassifier
     from genus.discriminative import DiscriminativeNB
+    from genus.decoding import LabelDecoder
     from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
     from genus.errors import DataError, GenusError, ModelFileError
     from genus.explain import Explanation
     from genus.marking import MarkedText, Review
     from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
     from genus.hierarchy import LabelTree, learn_tree
+    from genus.likelihood_ratio import LikelihoodRatioMultilabel
     from genus.multilabel import LabelPowerset
     from genus.naive_bayes import MultinomialNB
     from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from genus.relevance import RelevanceTopicModel
     from genus.relevance_filter import RelevanceFilter
     from genus.search import GaussianRandomSearchCV
+    from genus.selection import InformationGain
     from genus.text import Vectorizer
     from genus.weighting import TermWeighting
 
@@ -42,6 +45,7 @@ _HOME = {
     "GaussianRandomSearchCV": "genus.search",
     "GenusError": "genus.errors",
     "MarkedText": "genus.marking",
+    "LabelDecoder": "genus.decoding",
     "ModelFileError": "genus.errors",
     "Review": "genus.marking",
     "learn_tree": "genus.hierarchy",
@@ -58,10 +62,13 @@ __all__ = [
     "GenusError",
     "HierarchicalMixture",
     "HierarchicalShrinkage",
+    "InformationGain",
     "KernelDensityClassifier",
+    "LabelDecoder",
     "LabelPowerset",
     "MarkedText",
     "LabelTree",
+    "LikelihoodRatioMultilabel",
     "ModelFileError",
     "MultinomialNB",
     "NearestNeighborsClassifier",
