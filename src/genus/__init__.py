@@ -17,15 +17,15 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from genus.classifier import TextClassifier
-    from genus.discriminative import DiscriminativeNB
     from genus.decoding import LabelDecoder
+    from genus.discriminative import DiscriminativeNB
     from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
     from genus.errors import DataError, GenusError, ModelFileError
     from genus.explain import Explanation
-    from genus.marking import MarkedText, Review
     from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
     from genus.hierarchy import LabelTree, learn_tree
     from genus.likelihood_ratio import LikelihoodRatioMultilabel
+    from genus.marking import MarkedText, Review
     from genus.multilabel import LabelPowerset
     from genus.naive_bayes import MultinomialNB
     from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
@@ -66,9 +66,9 @@ __all__ = [
     "KernelDensityClassifier",
     "LabelDecoder",
     "LabelPowerset",
-    "MarkedText",
     "LabelTree",
     "LikelihoodRatioMultilabel",
+    "MarkedText",
     "ModelFileError",
     "MultinomialNB",
     "NearestNeighborsClassifier",

@@ -954,6 +954,144 @@ def average_posteriors(
     scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     node_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     log_prior: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
+def number_class_words(
+    documents: object,
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_words: int,
+    n_threads: int,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+]: ...
+@overload
+def number_class_words(
+    documents: object,
+    values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_words: int,
+    n_threads: int,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+]: ...
+@overload
+def number_class_words(
+    documents: object,
+    values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_words: int,
+    n_threads: int,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+]: ...
+@overload
+def gibbs_sweep(
+    documents: object,
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    words: object,
+    alpha: float,
+    beta: float,
+    n_words: int,
+    seed: int,
+    number: int,
+    own: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu")],
+    mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
+def gibbs_sweep(
+    documents: object,
+    values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    words: object,
+    alpha: float,
+    beta: float,
+    n_words: int,
+    seed: int,
+    number: int,
+    own: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu")],
+    mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
+def gibbs_sweep(
+    documents: object,
+    values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    words: object,
+    alpha: float,
+    beta: float,
+    n_words: int,
+    seed: int,
+    number: int,
+    own: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu")],
+    mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
+def mark(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    alpha: float,
+    beta: float,
+    n_words: int,
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_repeats: int,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+@overload
+def mark(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    alpha: float,
+    beta: float,
+    n_words: int,
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_repeats: int,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+@overload
+def mark(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    alpha: float,
+    beta: float,
+    n_words: int,
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_repeats: int,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
 @overload
 def score_paths(
     indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -969,10 +1107,6 @@ def score_paths(
     n_threads: int,
 ) -> None: ...
 @overload
-def number_class_words(
-    documents: object,
-    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_words: int,
 def score_paths(
     indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -1081,132 +1215,6 @@ def build_path_table(
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],
     Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-]: ...
-@overload
-def number_class_words(
-    documents: object,
-    values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_words: int,
-    n_threads: int,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-]: ...
-@overload
-def number_class_words(
-    documents: object,
-    values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_words: int,
-    n_threads: int,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-]: ...
-@overload
-def gibbs_sweep(
-    documents: object,
-    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    words: object,
-    alpha: float,
-    beta: float,
-    n_words: int,
-    seed: int,
-    number: int,
-    own: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu")],
-    mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-    topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-    background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-    n_threads: int,
-) -> None: ...
-@overload
-def gibbs_sweep(
-    documents: object,
-    values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    words: object,
-    alpha: float,
-    beta: float,
-    n_words: int,
-    seed: int,
-    number: int,
-    own: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu")],
-    mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-    topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-    background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-    n_threads: int,
-) -> None: ...
-@overload
-def gibbs_sweep(
-    documents: object,
-    values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    words: object,
-    alpha: float,
-    beta: float,
-    n_words: int,
-    seed: int,
-    number: int,
-    own: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu")],
-    mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-    topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-    background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-    n_threads: int,
-) -> None: ...
-@overload
-def mark(
-    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    alpha: float,
-    beta: float,
-    n_words: int,
-    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_repeats: int,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
-@overload
-def mark(
-    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    alpha: float,
-    beta: float,
-    n_words: int,
-    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_repeats: int,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
-@overload
-def mark(
-    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    alpha: float,
-    beta: float,
-    n_words: int,
-    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_repeats: int,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
     Annotated[NDArray[numpy.float64], dict(shape=(None,))],
 ]: ...
 def information_gain(

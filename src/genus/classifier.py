@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
@@ -332,7 +333,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self._named(*self.model_._top_words(self._class_number(label), n))
 
-    def _named(self, columns: NDArray[np.int64], weights: Float64) -> list[tuple[str, float]]:
+    def _named(self, columns: Iterable[Any], weights: Iterable[Any]) -> list[tuple[str, float]]:
         if self.vectorizer_.n_hash is not None:
             return [(f"column {c}", float(w)) for c, w in zip(columns, weights, strict=True)]
         words = self.vectorizer_._words
