@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from genus import _core
+from genus._additive import AdditiveClassifier
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
-from genus._base import GenerativeClassifier, _check_number
+from genus._base import _check_number
 from genus._documents import DocumentLedger, Documents, canonical
 from genus._score_table import ScoreTable
 from genus._tree_paths import UNIFORM, PathTable, TreePaths
@@ -66,7 +67,7 @@ class _Fitted:
         return np.array(nodes)
 
 
-class TreeClassifier(GenerativeClassifier):
+class TreeClassifier(AdditiveClassifier):
     """What the two models share."""
 
     tree: Any
