@@ -11,6 +11,7 @@ void add_mixture_em(nanobind::module_& m);
 void add_gibbs(nanobind::module_& m);
 void add_tree(nanobind::module_& m);
 void add_selection(nanobind::module_& m);
+void add_refinement(nanobind::module_& m);
 }  // namespace genus::bindings
 
 NB_MODULE(_core, m) {
@@ -27,4 +28,5 @@ NB_MODULE(_core, m) {
   genus::bindings::add_gibbs(m);
   genus::bindings::add_tree(m);
   genus::bindings::add_selection(m);
+  genus::bindings::add_refinement(m);
 }
