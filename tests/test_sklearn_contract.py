@@ -10,6 +10,7 @@ from genus.naive_bayes import MultinomialNB
 from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
 from genus.relevance import RelevanceTopicModel
 from genus.relevance_filter import RelevanceFilter
+from genus.refined import RefinedNB
 from genus.search import GaussianRandomSearchCV, Log
 from genus.selection import InformationGain
 from genus.weighting import TermWeighting
@@ -39,6 +40,7 @@ ESTIMATORS = [
     InformationGain(),
     HierarchicalShrinkage(),
     HierarchicalMixture("learn", weights="per-class", document_weights="length"),
+    RefinedNB(tolerance=1e-12),  # documents twice are documents of weight 2 as far as it is solved exactly
 ]
 
 

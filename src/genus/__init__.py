@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from genus.persistence import load, save
     from genus.relevance import RelevanceTopicModel
     from genus.relevance_filter import RelevanceFilter
+    from genus.refined import RefinedNB
     from genus.search import GaussianRandomSearchCV
     from genus.selection import InformationGain
     from genus.text import Vectorizer
@@ -76,6 +77,7 @@ __all__ = [
     "RelevanceFilter",
     "RelevanceTopicModel",
     "Review",
+    "RefinedNB",
     "TermWeighting",
     "TextClassifier",
     "TiedDocumentMixture",

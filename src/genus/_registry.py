@@ -21,6 +21,7 @@ CLASSES = {
     "NonlinearBayes": "genus.nonlinear",
     "RelevanceFilter": "genus.relevance_filter",
     "RelevanceTopicModel": "genus.relevance",
+    "RefinedNB": "genus.refined",
     "TermWeighting": "genus.weighting",
     "TextClassifier": "genus.classifier",
     "TiedDocumentMixture": "genus.document_mixture",
@@ -37,6 +38,7 @@ MODELS = {
     "rtm": "RelevanceTopicModel",
     "hs": "HierarchicalShrinkage",
     "hm": "HierarchicalMixture",
+    "refined": "RefinedNB",
 }
 
 
