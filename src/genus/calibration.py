@@ -1,0 +1,162 @@
+"""Probabilities that mean what they say: temperatures that know a document's length, and how to check them.
+
+    P(c | d) = softmax over c of  exp(u + v * ln(1 + |d|)) * score_c(d)
+
+Naive Bayes counts every word as new evidence, so that its log odds grow with the length |d| of a document while
+the evidence does not: v comes out near -0.8 for word counts, near 0 for rows of length one. (u, v) are those that
+give the most probability to the classes of documents that the scores were not learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+
+from genus._arrays import Float64
+
+_ENOUGH = 5000  # documents, to find a few numbers
+_CAUTION = 2.0  # documents' worth of surprise that a length_power of 1 or -1 must save
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """The factor of a document's scores: exp(log_scale + length_power * ln(1 + length)).
+
+    Examples
+    --------
+    >>> Temperature(0.0, -1.0).factors(np.array([0.0, 3.0]))
+    array([1.  , 0.25])
+    """
+
+    log_scale: float = 0.0
+    length_power: float = 0.0
+
+    @classmethod
+    def fit(cls, scores: ArrayLike, codes: ArrayLike, lengths: ArrayLike) -> Temperature:
+        """The likeliest one for the scores of documents that they were not learned from.
+
+        Parameters
+        ----------
+        scores : array of shape (n_documents, n_classes)
+            Unnormalised log probabilities. Classes at -inf are impossible; documents whose own class is, do not count.
+        codes : array of shape (n_documents,)
+            The column of each document's class.
+        lengths : array of shape (n_documents,)
+            The documents' numbers of words.
+        """
+        z, own, length = _prepare(np.asarray(scores), np.asarray(codes), np.asarray(lengths))
+        if not len(own):
+            return cls()
+        middle = float(length.mean())  # so that u and v are told apart easily
+
+        def loss(parameters: Float64) -> tuple[float, Float64]:
+            factors = np.exp(parameters[0] + parameters[1] * (length - middle))
+            value, slope = _loss(factors, z, own)
+            v = parameters[1]  # few documents say little of it: it stays near 0 then
+            by_length = slope @ (factors * (length - middle)) + 2 * _CAUTION * v / len(own)
+            return value + _CAUTION * v * v / len(own), np.array([slope @ factors, by_length])
+
+        found = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-12, 12), (-2, 2)])
+        u, v = found.x.tolist()
+        return cls(u - v * middle, v)
+
+    def factors(self, lengths: ArrayLike) -> Float64:
+        """What the scores of documents of these lengths are multiplied by."""
+        return np.asarray(np.exp(self.log_scale + self.length_power * np.log1p(np.asarray(lengths, dtype=np.float64))))
+
+    def log_proba(self, scores: Float64, lengths: ArrayLike) -> Float64:
+        """log P(c | d)."""
+        scaled = scores * self.factors(lengths)[:, np.newaxis]
+        return np.asarray(scaled - np.logaddexp.reduce(scaled, axis=1, keepdims=True))
+
+
+def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
+    """The weights, not negative, under which a sum of several models' scores is likeliest.
+
+    Parameters
+    ----------
+    scores : sequence of arrays of shape (n_documents, n_classes)
+        Calibrated scores of documents that they were not learned from.
+    codes : array of shape (n_documents,)
+        The column of each document's class.
+    """
+    none = np.zeros(len(np.asarray(codes)))
+    parts = [_prepare(np.asarray(s), np.asarray(codes), none) for s in scores]
+    own = parts[0][1]
+    if any(len(part[1]) != len(own) for part in parts) or not len(own):
+        return np.full(len(parts), 1 / len(parts))  # some model cannot tell of some documents
+    stack = np.stack([z for z, _, _ in parts])
+
+    def loss(weights: Float64) -> tuple[float, Float64]:
+        z = np.tensordot(weights, stack, axes=1)
+        p = np.exp(z - z.max(axis=1, keepdims=True))
+        total = p.sum(axis=1)
+        p /= total[:, np.newaxis]
+        value = float(np.mean(np.log(total) + z.max(axis=1) - _aim(z, own)))
+        slopes = [np.mean((p * part).sum(axis=1) - _aim(part, own)) for part in stack]
+        return value, np.array(slopes)
+
+    start = np.full(len(parts), 1 / len(parts))
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, 10)] * len(parts))
+    return np.asarray(found.x)
+
+
+def expected_calibration_error(probabilities: ArrayLike, right: ArrayLike, n_bins: int = 15) -> float:
+    """The mean gap between how sure answers are and how often they are right, over bins of equal width.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_documents,)
+        Of the answers given.
+    right : array of shape (n_documents,)
+        Whether they were right.
+
+    Examples
+    --------
+    >>> expected_calibration_error([0.75, 0.75, 0.75, 0.75], [True, True, False, False])
+    0.25
+    """
+    confidence, hits = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    if not len(confidence):
+        return 0.0
+    bins = np.minimum((confidence * n_bins).astype(np.int64), n_bins - 1)
+    return float(np.abs(np.bincount(bins, weights=confidence - hits, minlength=n_bins)).sum() / len(confidence))
+
+
+def reliability_curve(probabilities: ArrayLike, right: ArrayLike, n_bins: int = 15) -> tuple[Float64, Float64, Float64]:
+    """For each bin that has answers: how sure they are on average, how often right, and how many they are."""
+    confidence, hits = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    bins = np.minimum((confidence * n_bins).astype(np.int64), n_bins - 1)
+    n, sure, hit = (np.bincount(bins, weights=w, minlength=n_bins) for w in (np.ones_like(hits), confidence, hits))
+    filled = n > 0
+    return sure[filled] / n[filled], hit[filled] / n[filled], n[filled]
+
+
+def _prepare(
+    scores: NDArray[np.floating], codes: NDArray[np.integer], lengths: Float64
+) -> tuple[Float64, NDArray[np.integer], Float64]:
+    """Enough documents, their scores below 0 and finite, and the logarithms of their lengths."""
+    possible = np.flatnonzero(np.isfinite(scores[np.arange(len(codes)), codes]))
+    chosen = possible[np.linspace(0, len(possible) - 1, min(len(possible), _ENOUGH)).astype(np.int64)]
+    z = scores[chosen].astype(np.float64)
+    z = np.maximum(z - z.max(axis=1, keepdims=True), -1e6)
+    return z, codes[chosen], np.log1p(lengths[chosen].astype(np.float64))
+
+
+def _aim(z: Float64, own: NDArray[np.integer]) -> Float64:
+    """What the true classes score, with the doubt of one document more of any class: all stays finite."""
+    doubt = 1 / (1 + len(own))
+    return np.asarray((1 - doubt) * z[np.arange(len(own)), own] + doubt * z.mean(axis=1))
+
+
+def _loss(factors: Float64, z: Float64, own: NDArray[np.integer]) -> tuple[float, Float64]:
+    """The mean surprise under softmax(factor * z), and its slope by each document's factor."""
+    p = np.exp(factors[:, np.newaxis] * z)
+    total = p.sum(axis=1)
+    aim = _aim(z, own)
+    value = float(np.mean(np.log(total) - factors * aim))
+    return value, np.asarray(((p * z).sum(axis=1) / total - aim) / len(own))
