@@ -46,7 +46,8 @@ def test_no_other_temperature_is_likelier(seed, n, n_classes):
     def loss(parameters):  # the definition, with one document more of any class
         log_p = Temperature(*parameters).log_proba(scores, lengths)
         doubt = 1 / (1 + n)
-        caution = 2 * parameters[1] ** 2 / n
+        middle = np.log1p(lengths).mean()  # parameters stay near those that leave documents of usual length alone
+        caution = 2 * ((parameters[0] + parameters[1] * middle) ** 2 + parameters[1] ** 2) / n
         return caution - np.mean((1 - doubt) * log_p[np.arange(n), codes] + doubt * log_p.mean(axis=1))
 
     found = Temperature.fit(scores, codes, lengths)
@@ -77,11 +78,12 @@ def test_pool_weights_are_the_likeliest():
 
     def loss(weights):
         z = sum(w * s for w, s in zip(weights, scores, strict=True))
-        return -np.mean(z[np.arange(800), codes] - np.logaddexp.reduce(z, axis=1))
+        caution = 2 * ((weights - 1 / 3) ** 2).sum() / 800  # few documents would leave the weights equal
+        return caution - np.mean(z[np.arange(800), codes] - np.logaddexp.reduce(z, axis=1))
 
     found = pool_weights(scores, codes)
     best = minimize(loss, np.ones(3), bounds=[(0, 10)] * 3)
-    assert loss(found) == pytest.approx(best.fun, abs=1e-4)
+    assert loss(found) == pytest.approx(best.fun, abs=1e-3)
     assert found[2] < 0.1 < found[0] < found[1]
 
 

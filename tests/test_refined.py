@@ -145,11 +145,11 @@ def test_a_path_of_costs_gives_what_each_fit_gives(n_classes):
     X, y = corpus(n=300, n_classes=n_classes, seed=11)
     X = unit_rows(X)
     train, test = slice(0, 200), slice(200, None)
-    settings_ = [(1.0, 0.25), (0.1, 0.25), (1.0, 0.0)]
+    settings_ = [{"cost": c, "base_weight": b} for c, b in ((1.0, 0.25), (0.1, 0.25), (1.0, 0.0))]
     model = RefinedNB(background_smoothing=0.3).fit(X[train], y[train])
     found = model._path_scores(_to_rows(X[test]), settings_)
-    for (cost, base_weight), scores in zip(settings_, found, strict=True):
-        clf = RefinedNB(cost, base_weight=base_weight, background_smoothing=0.3, tolerance=1e-6)
+    for setting, scores in zip(settings_, found, strict=True):
+        clf = RefinedNB(**setting, background_smoothing=0.3, tolerance=1e-6)
         exact = clf.fit(X[train], y[train]).predict_joint_log_proba(X[test])
         exact, scores = (s - s.mean(axis=1, keepdims=True) for s in (exact, scores))
         assert np.abs(exact - scores).max() < 0.2  # a search stops at a twentieth of a margin

@@ -66,7 +66,8 @@ class Lessons:
         other_rows, other_columns, other_values, _ = single(others)
         _core.refined_scores(
             **self._arguments(), costs=np.asarray(costs, dtype=np.float64),
-            other_rows=other_rows, other_columns=other_columns, other_values=other_values.astype(np.float32, copy=False),
+            other_rows=other_rows, other_columns=other_columns,
+            other_values=other_values.astype(np.float32, copy=False),
             tolerance=_SEARCH_TOLERANCE, max_passes=_MAX_PASSES, out=out, n_threads=n_threads,
         )  # fmt: skip
         return out

@@ -21,6 +21,7 @@ CLASSES = {
     "NonlinearBayes": "genus.nonlinear",
     "RelevanceFilter": "genus.relevance_filter",
     "RelevanceTopicModel": "genus.relevance",
+    "Pool": "genus._pool",
     "RefinedNB": "genus.refined",
     "TermWeighting": "genus.weighting",
     "TextClassifier": "genus.classifier",

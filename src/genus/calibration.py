@@ -9,17 +9,17 @@ give the most probability to the classes of documents that the scores were not l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 
 from genus._arrays import Float64
 
 _ENOUGH = 5000  # documents, to find a few numbers
-_CAUTION = 2.0  # documents' worth of surprise that a length_power of 1 or -1 must save
+_CAUTION = 2.0  # nats of surprise that a parameter must save, in all documents together, to become 1 or -1
 
 
 @dataclass(frozen=True)
@@ -48,29 +48,32 @@ class Temperature:
         lengths : array of shape (n_documents,)
             The documents' numbers of words.
         """
-        z, own, length = _prepare(np.asarray(scores), np.asarray(codes), np.asarray(lengths))
+        z, own, length = _prepare(np.asarray(scores), np.asarray(codes), np.asarray(lengths, dtype=np.float64))
         if not len(own):
             return cls()
         middle = float(length.mean())  # so that u and v are told apart easily
+        away = np.stack([np.ones(len(own)), length - middle])
 
-        def loss(parameters: Float64) -> tuple[float, Float64]:
-            factors = np.exp(parameters[0] + parameters[1] * (length - middle))
-            value, slope = _loss(factors, z, own)
-            v = parameters[1]  # few documents say little of it: it stays near 0 then
-            by_length = slope @ (factors * (length - middle)) + 2 * _CAUTION * v / len(own)
-            return value + _CAUTION * v * v / len(own), np.array([slope @ factors, by_length])
+        def surprise(parameters: Float64) -> Surprise:
+            factors = np.exp(parameters @ away)
+            value, slope, curvature = _by_factor(factors, z, own)
+            by_document = (curvature * factors + slope) * factors
+            return Surprise(value, away @ (slope * factors), (away * by_document) @ away.T)
 
-        found = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-12, 12), (-2, 2)])
-        u, v = found.x.tolist()
+        u, v = _least(surprise, np.zeros(2), len(own), low=-12.0, high=12.0).tolist()
         return cls(u - v * middle, v)
 
     def factors(self, lengths: ArrayLike) -> Float64:
         """What the scores of documents of these lengths are multiplied by."""
         return np.asarray(np.exp(self.log_scale + self.length_power * np.log1p(np.asarray(lengths, dtype=np.float64))))
 
-    def log_proba(self, scores: Float64, lengths: ArrayLike) -> Float64:
+    def scaled(self, scores: NDArray[np.floating], lengths: ArrayLike) -> Float64:
+        """Scores whose softmax are the probabilities."""
+        return np.asarray(scores * self.factors(lengths)[:, np.newaxis])
+
+    def log_proba(self, scores: NDArray[np.floating], lengths: ArrayLike) -> Float64:
         """log P(c | d)."""
-        scaled = scores * self.factors(lengths)[:, np.newaxis]
+        scaled = self.scaled(scores, lengths)
         return np.asarray(scaled - np.logaddexp.reduce(scaled, axis=1, keepdims=True))
 
 
@@ -90,19 +93,21 @@ def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
     if any(len(part[1]) != len(own) for part in parts) or not len(own):
         return np.full(len(parts), 1 / len(parts))  # some model cannot tell of some documents
     stack = np.stack([z for z, _, _ in parts])
+    aims = np.stack([_aim(z, own) for z in stack])
+    start = np.full(len(parts), 1 / len(parts))  # and where few documents say little, the end
 
-    def loss(weights: Float64) -> tuple[float, Float64]:
-        z = np.tensordot(weights, stack, axes=1)
-        p = np.exp(z - z.max(axis=1, keepdims=True))
-        total = p.sum(axis=1)
-        p /= total[:, np.newaxis]
-        value = float(np.mean(np.log(total) + z.max(axis=1) - _aim(z, own)))
-        slopes = [np.mean((p * part).sum(axis=1) - _aim(part, own)) for part in stack]
-        return value, np.array(slopes)
+    def surprise(weights: Float64) -> Surprise:
+        p = np.tensordot(weights, stack, axes=1)
+        largest = p.max(axis=1, keepdims=True)
+        p = np.exp(p - largest)
+        total = p.sum(axis=1, keepdims=True)
+        p /= total
+        value = float(np.mean(np.log(total[:, 0]) + largest[:, 0] - weights @ aims))
+        means = (p * stack).sum(axis=2)
+        products = np.einsum("knc,jnc->kj", p * stack, stack) / len(own)
+        return Surprise(value, (means - aims).mean(axis=1), products - means @ means.T / len(own))
 
-    start = np.full(len(parts), 1 / len(parts))
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, 10)] * len(parts))
-    return np.asarray(found.x)
+    return _least(surprise, start, len(own), low=0.0, high=10.0)
 
 
 def expected_calibration_error(probabilities: ArrayLike, right: ArrayLike, n_bins: int = 15) -> float:
@@ -131,9 +136,9 @@ def reliability_curve(probabilities: ArrayLike, right: ArrayLike, n_bins: int = 
     """For each bin that has answers: how sure they are on average, how often right, and how many they are."""
     confidence, hits = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.float64)
     bins = np.minimum((confidence * n_bins).astype(np.int64), n_bins - 1)
-    n, sure, hit = (np.bincount(bins, weights=w, minlength=n_bins) for w in (np.ones_like(hits), confidence, hits))
+    n, sure, hit = (np.bincount(bins, weights=w, minlength=n_bins) for w in (hits * 0 + 1.0, confidence, hits))
     filled = n > 0
-    return sure[filled] / n[filled], hit[filled] / n[filled], n[filled]
+    return sure[filled] / n[filled], hit[filled] / n[filled], n[filled].astype(np.float64)
 
 
 def _prepare(
@@ -153,10 +158,60 @@ def _aim(z: Float64, own: NDArray[np.integer]) -> Float64:
     return np.asarray((1 - doubt) * z[np.arange(len(own)), own] + doubt * z.mean(axis=1))
 
 
-def _loss(factors: Float64, z: Float64, own: NDArray[np.integer]) -> tuple[float, Float64]:
-    """The mean surprise under softmax(factor * z), and its slope by each document's factor."""
+class Surprise(NamedTuple):
+    """A mean surprise, its slopes by a few parameters, and how these change."""
+
+    value: float
+    slopes: Float64
+    curvature: Float64
+
+
+def _by_factor(factors: Float64, z: Float64, own: NDArray[np.integer]) -> tuple[float, Float64, Float64]:
+    """The mean surprise under softmax(factor * z), its slope and curvature by each document's factor."""
     p = np.exp(factors[:, np.newaxis] * z)
     total = p.sum(axis=1)
-    aim = _aim(z, own)
+    aim, mean = _aim(z, own), (p * z).sum(axis=1) / total
     value = float(np.mean(np.log(total) - factors * aim))
-    return value, np.asarray(((p * z).sum(axis=1) / total - aim) / len(own))
+    spread = (p * z * z).sum(axis=1) / total - mean * mean
+    return value, (mean - aim) / len(own), spread / len(own)
+
+
+def _least(surprise: Callable[[Float64], Surprise], start: Float64, n: int, *, low: float, high: float) -> Float64:
+    """The parameters of least surprise, near where they start if few documents speak against it.
+
+    Newton's method with steps that never make it worse, inside of bounds.
+    """
+    caution = _CAUTION / n
+
+    def objective(at: Float64) -> Surprise:
+        value, slopes, curvature = surprise(at)
+        away = at - start
+        return Surprise(
+            value + caution * float(away @ away),
+            slopes + 2 * caution * away,
+            curvature + 2 * caution * np.eye(len(at)),
+        )
+
+    at, now = start, objective(start)
+    for _ in range(60):
+        free = ~(((at <= low) & (now.slopes > 0)) | ((at >= high) & (now.slopes < 0)))
+        if not free.any():
+            break
+        values, vectors = np.linalg.eigh(now.curvature[np.ix_(free, free)])
+        # Along directions that curve the wrong way the step goes downhill all the same.
+        step = np.zeros(len(at))
+        step[free] = vectors @ ((vectors.T @ now.slopes[free]) / np.maximum(np.abs(values), 1e-9))
+        scale = 1.0
+        while scale > 1e-6:
+            there = np.clip(at - scale * np.clip(step, -2, 2), low, high)
+            then = objective(there)
+            if then.value <= now.value:
+                break
+            scale /= 2
+        else:
+            break
+        done = now.value - then.value < 1e-10
+        at, now = there, then
+        if done:
+            break
+    return at

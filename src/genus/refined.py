@@ -188,8 +188,8 @@ class RefinedNB(GenerativeClassifier):
         )  # fmt: skip
         return best
 
-    def _path_scores(self, rows: SparseRows, settings: Sequence[tuple[float, float]]) -> list[NDArray[np.float32]]:
-        """Scores of other documents at several (cost, base_weight), all from the documents of this model.
+    def _path_scores(self, rows: SparseRows, settings: Sequence[Mapping[str, float]]) -> list[NDArray[np.float32]]:
+        """Scores of other documents under several settings of cost and base_weight, by the documents of this model.
 
         What a search wants: the base is made once, and each cost starts where the last one ended.
         """
@@ -200,15 +200,15 @@ class RefinedNB(GenerativeClassifier):
         temperature = self._temperature(left_out, documents)
         z = base.scores(rows)
         found: dict[tuple[float, float], NDArray[np.float32]] = {}
-        for base_weight in dict.fromkeys(weight for _, weight in settings):
-            costs = sorted(cost for cost, weight in settings if weight == base_weight)
+        for base_weight in dict.fromkeys(setting["base_weight"] for setting in settings):
+            costs = sorted(setting["cost"] for setting in settings if setting["base_weight"] == base_weight)
             scale = base_weight * temperature
             offsets = _margins(scale * left_out) if base_weight > 0 else None
             weights = documents.weights / ONE
             lessons = Lessons.of_classes(documents.rows, documents.codes, weights, n_classes, offsets)
             for cost, margins in zip(costs, lessons.scores(costs, rows, threads), strict=True):
                 found[cost, base_weight] = (scale * z + 2 * by_class(margins)).astype(np.float32)
-        return [found[setting] for setting in settings]
+        return [found[setting["cost"], setting["base_weight"]] for setting in settings]
 
     # Looking inside
 

@@ -1,0 +1,89 @@
+"""What `model="auto"` tries: a table of models, the rows they see, and their settings.
+
+A model is added by a line: a name for the leaderboard, the model's short name, a view of the texts, a weighting
+and the settings to try, the most promising first. How it is judged follows from what it can do (see
+`genus.auto`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from genus.text import Vectorizer
+from genus.weighting import TermWeighting
+
+MANY_TEXTS = 1000  # from here on, features of a single text say nothing that is worth their room
+MOST_SCORES = 20_000_000  # documents times classes, for models in which every class learns from all documents
+MOST_CHARACTERS = 20_000_000  # in all texts together: beyond, their n-grams would take gigabytes
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model on a view of the texts. The first ``n_probes`` settings are tried at once, the others if it does well."""
+
+    name: str
+    model: str
+    view: str
+    weighting: dict[str, Any] | None
+    settings: tuple[dict[str, Any], ...]
+    n_probes: int = 1
+
+    @property
+    def every_class_learns_all(self) -> bool:
+        """Whether each class is learned from all documents, which takes too long for thousands of classes."""
+        return self.model == "refined"
+
+
+def _refined() -> tuple[dict[str, Any], ...]:
+    probes = [(1.0, 0.25), (0.3, 0.25), (1.0, 0.0)]
+    others = [(c, b) for b in (0.25, 0.0, 0.5) for c in (0.1, 0.3, 1.0, 3.0) if (c, b) not in probes]
+    return tuple({"cost": c, "base_weight": b} for c, b in probes + others)
+
+
+def _tied() -> tuple[dict[str, Any], ...]:
+    pairs = [(0.3, 0.3), (0.3, 0.05), (0.6, 0.1), (0.1, 0.8), (0.6, 0.01), (0.1, 0.01)]
+    return tuple({"class_smoothing": a, "background_smoothing": b} for a, b in pairs)
+
+
+def _tfidf(power: float) -> dict[str, Any]:
+    return {"tf": "log", "idf": "smooth", "idf_power": power, "norm": "l2"}
+
+
+# Cheap ones first: what comes late is left out where time is short.
+PORTFOLIO = (
+    Candidate("naive Bayes", "nb", "words", None, tuple({"alpha": a} for a in (0.3, 0.1, 1.0, 0.03)), 4),
+    Candidate("refined", "refined", "words", _tfidf(1.0), _refined(), 3),
+    Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 3),
+    Candidate("refined, characters", "refined", "characters", _tfidf(1.0), _refined(), 3),
+    Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 3),
+    Candidate("refined, pairs, soft idf", "refined", "pairs", _tfidf(0.5), _refined(), 3),
+    Candidate("tied documents", "tdm", "words", {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5}, _tied(), 2),
+)
+
+
+def usual_views(n_texts: int, n_characters: int) -> dict[str, Vectorizer]:
+    """The vectorizers by the names that candidates use, for texts of such number and size."""
+    least = 1 if n_texts < MANY_TEXTS else 2
+    words: dict[str, Any] = {"split_unspaced": True, "dtype": np.float32}
+    views = {"words": Vectorizer(**words), "pairs": Vectorizer(ngram_range=(1, 2), min_df=least, **words)}
+    if n_characters <= MOST_CHARACTERS:
+        ngrams: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": least + 1}
+        views["characters"] = Vectorizer(**ngrams, dtype=np.float32)
+    return views
+
+
+def own_weighting(weighting: TermWeighting) -> tuple[Candidate, ...]:
+    """The portfolio where the user has said how counts are weighed: one candidate for each model and view."""
+    params = weighting.get_params()
+    found = {(c.model, c.view): replace(c, weighting=params) for c in reversed(PORTFOLIO)}
+    return tuple(reversed(found.values()))
+
+
+def own_view(weighting: TermWeighting | None) -> tuple[Candidate, ...]:
+    """The portfolio where the user has said how texts are counted: one candidate for each model and weighting."""
+    candidates = PORTFOLIO if weighting is None else own_weighting(weighting)
+    found = {(c.model, str(c.weighting)): replace(c, view="given") for c in reversed(candidates)}
+    return tuple(reversed(found.values()))
