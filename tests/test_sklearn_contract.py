@@ -8,9 +8,9 @@ from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClas
 from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
 from genus.naive_bayes import MultinomialNB
 from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
+from genus.refined import RefinedNB
 from genus.relevance import RelevanceTopicModel
 from genus.relevance_filter import RelevanceFilter
-from genus.refined import RefinedNB
 from genus.search import GaussianRandomSearchCV, Log
 from genus.selection import InformationGain
 from genus.weighting import TermWeighting

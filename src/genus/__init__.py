@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from genus.naive_bayes import MultinomialNB
     from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
     from genus.persistence import load, save
+    from genus.refined import RefinedNB
     from genus.relevance import RelevanceTopicModel
     from genus.relevance_filter import RelevanceFilter
-    from genus.refined import RefinedNB
     from genus.search import GaussianRandomSearchCV
     from genus.selection import InformationGain
     from genus.text import Vectorizer
@@ -74,10 +74,10 @@ __all__ = [
     "MultinomialNB",
     "NearestNeighborsClassifier",
     "NonlinearBayes",
+    "RefinedNB",
     "RelevanceFilter",
     "RelevanceTopicModel",
     "Review",
-    "RefinedNB",
     "TermWeighting",
     "TextClassifier",
     "TiedDocumentMixture",

@@ -23,8 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from genus import _core
+from genus._additive import AdditiveClassifier
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
-from genus._base import GenerativeClassifier, _check_number
+from genus._base import _check_number
 from genus._documents import DocumentLedger, Documents, canonical
 from genus._refinement import Lessons, NaiveBayes, by_class, likeliest_temperature, score_table
 from genus._score_table import ScoreTable
@@ -32,7 +33,7 @@ from genus.smoothing import JelinekMercer
 from genus.statistics import ONE, Batch, ClassCounts, Ledger
 
 
-class RefinedNB(GenerativeClassifier):
+class RefinedNB(AdditiveClassifier):
     """Naive Bayes whose word weights are corrected by the training documents that it gets wrong.
 
     Two parts add up. The *generative* part is multinomial naive Bayes: sums of documents by class. The
