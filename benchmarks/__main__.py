@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from benchmarks import counting, end_to_end, latency, memory, model_file, models
+from benchmarks import counting, document_mixture, end_to_end, latency, memory, model_file, models
 from benchmarks.bench import Bench
 from benchmarks.report import Table, environment, print_environment, print_summary, write_json
 
@@ -20,6 +20,8 @@ SECTIONS: dict[str, Callable[[Bench], Table]] = {
     "latency": latency.run,
     "memory": memory.run,
     "model_file": model_file.run,
+    "document_mixture": document_mixture.run,
+    "growth": document_mixture.growth,
 }
 RESULTS = Path(__file__).with_name("results") / "bench.json"
 

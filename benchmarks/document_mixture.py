@@ -1,102 +1,156 @@
-"""Exact and bounded posteriors of the Tied Document Mixture beside a bare product and a nearest-neighbour search.
-
-    python -m benchmarks.document_mixture
-
-Needs the data folder (GENUS_DATA). Every figure is the median of three passes over the same queries, in one run.
-"""
+"""Exact and bounded posteriors over training documents, beside a bare product and searches for neighbours."""
 
 from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable
-from statistics import median
 from typing import Any
 
+import bm25s
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
-from threadpoolctl import threadpool_limits
 
+from benchmarks.bench import Bench
+from benchmarks.corpora import Corpus
+from benchmarks.measure import Entry, Race, pinned, race, significant
+from benchmarks.report import Table, Target
 from genus import TiedDocumentMixture, Vectorizer
 from genus._inverted_index import InvertedIndex
-from genus.datasets import load_dataset
+
+PRODUCT, NEIGHBORS, BM25 = "scipy product", "scikit-learn KNN, cosine", "bm25s with numba, top 10"
+EXACT, TWO, NEAR = "exact, 1", "exact, 2", "within 1e-3, 1"
+TARGETS = {
+    "20news-bydate-raw": {PRODUCT: Target(2), NEIGHBORS: Target(2), TWO: Target(1.8)},
+    "arxiv_titles": {PRODUCT: Target(3), NEIGHBORS: Target(10), BM25: Target(1), TWO: Target(1.8), NEAR: Target(3)},
+}
+INDEXING = Target(20, " M entries/s")
+N_QUERIES = {"20news-bydate-raw": 1000}  # elsewhere 100: the peers take long
 
 
-def ms_per_query(work: Callable[[], Any], n: int) -> float:
-    def once() -> float:
-        start = time.perf_counter()
-        work()
-        return (time.perf_counter() - start) / n * 1e3
-
-    return median(once() for _ in range(3))
-
-
-def newsgroups() -> tuple[Any, Any, Any]:
-    train, test = load_dataset("20news-bydate-raw", "train"), load_dataset("20news-bydate-raw", "test")
-    vectorizer = Vectorizer(dtype=np.float64)
-    return vectorizer.fit_transform(train.texts), np.array(train.labels), vectorizer.transform(test.texts)
-
-
-def titles(n: int = 565_000) -> tuple[Any, Any, Any]:
-    data = load_dataset("arxiv_titles", "all")
-    counts = Vectorizer(dtype=np.float64).fit_transform(data.texts)
-    labels = np.array([label[0] if isinstance(label, list) else label for label in data.labels])
-    return counts[:n], labels[:n], counts[n:]
+def run(bench: Bench) -> Table:
+    table = Table(
+        "document_mixture",
+        "TiedDocumentMixture: posteriors of queries, from counts",
+        ("data", "system", "ms a query", "ratio", "against"),
+        "Peers on one core. A product and a search give less: no posterior over classes. Skipped by an all-knowing\n"
+        "rule: postings of classes whose probabilities add up to less than the tolerance; more cannot be skipped.",
+    )
+    for name in TARGETS:
+        corpus = bench.corpus(name)
+        if corpus is not None:
+            _compare(bench, table, corpus)
+    return table
 
 
-def compare(name: str, X: Any, y: Any, queries: Any, n_slow: int) -> None:
-    """Peers get the first `n_slow` queries."""
-    few = queries[:n_slow]
+def _compare(bench: Bench, table: Table, corpus: Corpus) -> None:
+    bench.say(f"document mixture of {corpus.name}: counting")
+    vectorizer = Vectorizer()
+    X, y = vectorizer.fit_transform(corpus.train.texts), np.array(corpus.train.labels)
+    n = N_QUERIES.get(corpus.name, 100)
+    texts = corpus.test.texts[:n]
+    queries = vectorizer.transform(texts)
+    exact, two, near = (TiedDocumentMixture(n_jobs=k, tolerance=t) for k, t in ((1, 0.0), (2, 0.0), (1, 1e-3)))
+    _index(table, corpus.name, exact.fit(X, y))
+    for model in (two.fit(X, y), near.fit(X, y), exact):
+        model.predict_log_proba(queries[:1])
     transposed = X.T.tocsr()
-    start = time.perf_counter()
-    clf = TiedDocumentMixture(n_jobs=1).fit(X, y)
-    fitted = time.perf_counter() - start
-    start = time.perf_counter()
-    InvertedIndex.of(clf._documents)
-    indexed = time.perf_counter() - start
     nearest = KNeighborsClassifier(metric="cosine", algorithm="brute", n_jobs=1).fit(X, y)
-    clf.predict_log_proba(few[:1])
-    with threadpool_limits(1):
-        product = ms_per_query(lambda: few @ transposed, few.shape[0])
-        knn = ms_per_query(lambda: nearest.predict(few), few.shape[0])
-        exact = ms_per_query(lambda: clf.predict_log_proba(queries), queries.shape[0])
-        clf.n_jobs = 2
-        two = ms_per_query(lambda: clf.predict_log_proba(queries), queries.shape[0])
-        clf.n_jobs, clf.tolerance = 1, 1e-3
-        near = ms_per_query(lambda: clf.predict_log_proba(queries), queries.shape[0])
-    print(f"\n{name}: {X.shape[0]} documents, {X.nnz} entries; fitted at {X.nnz / fitted / 1e6:.1f} million entries/s")
-    print(f"  indexed at {X.nnz / indexed / 1e6:.1f} million entries/s")
-    for what, value in (
-        ("scipy product", product),
-        ("scikit-learn KNN, cosine", knn),
-        ("genus, exact, 1 thread", exact),
-        ("genus, exact, 2 threads", two),
-        ("genus, tolerance 1e-3, 1 thread", near),
-    ):
-        print(f"  {what:32} {value:8.3f} ms/query   {value / exact:6.2f} x genus exact")
+    words = bm25s.BM25(backend="numba")
+    words.index(bm25s.tokenize(corpus.train.texts, stopwords=[], show_progress=False), show_progress=False)
+    asked = bm25s.tokenize(texts, stopwords=[], show_progress=False, return_ids=False)
+    bench.say(f"document mixture of {corpus.name}: queries")
+    entries = {
+        PRODUCT: Entry(lambda: queries @ transposed),
+        NEIGHBORS: Entry(lambda: nearest.predict(queries)),
+        BM25: Entry(lambda: words.retrieve(asked, k=10, n_threads=1, show_progress=False)),
+        EXACT: Entry(lambda: exact.predict_log_proba(queries)),
+        NEAR: Entry(lambda: near.predict_log_proba(queries)),
+    }
+    if len(bench.thread_counts) > 1:
+        entries[TWO] = Entry(lambda: two.predict_log_proba(queries), 2)
+    timed = race(entries, bench.repeat)
+    targets = TARGETS[corpus.name]
+    for peer in (PRODUCT, NEIGHBORS, BM25):
+        _row(table, corpus.name, timed, n, EXACT, peer, targets.get(peer))
+    for ours in (TWO, NEAR):
+        if ours in timed.seconds:
+            _row(table, corpus.name, timed, n, ours, EXACT, targets.get(ours))
+    left = _needed(exact, X, y, queries)
+    table.add(
+        (corpus.name, "postings an all-knowing rule needs", "", f"{left:.2f}", "all"),
+        {"data": corpus.name, "system": "all-knowing", "needed": left},
+    )
 
 
-def growth(X: Any, y: Any, queries: Any) -> None:
-    print("\ncost by number of documents (arxiv_titles)")
-    for n in (10_000, 30_000, 100_000, 300_000, X.shape[0]):
-        part = sparse.csr_array(X[:n])
-        touched = (queries > 0).astype(np.float64) @ np.bincount(part.indices, minlength=part.shape[1])
-        clf = TiedDocumentMixture(n_jobs=1).fit(part, y[:n])
-        clf.predict_log_proba(queries[:1])
-        cost = ms_per_query(lambda: clf.predict_log_proba(queries), queries.shape[0])  # noqa: B023 (called at once)
-        per_posting = 1e6 * cost / touched.mean()
-        print(f"  {n:7} documents  {cost:7.3f} ms/query  {touched.mean():9.0f} postings  {per_posting:5.2f} ns each")
+def _index(table: Table, data: str, model: TiedDocumentMixture) -> None:
+    documents = model._documents
+    begin = time.perf_counter()
+    with pinned(1):
+        InvertedIndex.of(documents, 1)
+    speed = len(documents.rows.indices) / (time.perf_counter() - begin) / 1e6
+    table.add(
+        (data, "indexing, 1", "", f"{speed:.1f} M entries/s", ""),
+        {"data": data, "system": "indexing", "million_entries_per_second": speed},
+        speed,
+        INDEXING if data == "arxiv_titles" else None,
+    )
 
 
-def run() -> None:
-    X, y, queries = newsgroups()
-    compare("20news-bydate-raw", X, y, queries[:2000], 2000)
-    X, y, queries = titles()
-    compare("arxiv_titles", X, y, queries[:2000], 60)
-    growth(X, y, queries[:500])
-    print(f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+def _row(table: Table, data: str, timed: Race, n: int, ours: str, peer: str, target: Target | None) -> None:
+    ratio = timed.ratio(peer, ours)
+    ms = 1e3 * timed.median(ours) / n
+    against = f"{peer} ({significant(1e3 * timed.median(peer) / n)} ms)"
+    record = {"data": data, "system": ours, "ms": ms, "ratio": ratio, "against": peer}
+    table.add((data, ours, significant(ms), str(ratio), against), record, ratio.median, target)
 
 
-if __name__ == "__main__":
-    run()
+def _needed(model: TiedDocumentMixture, X: Any, y: Any, queries: Any) -> float:
+    """The share of postings in classes that cannot be left out, even knowing every posterior beforehand."""
+    codes = np.searchsorted(model.classes_, y)
+    ones = sparse.csr_array((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
+    members = sparse.csr_array((np.ones(len(y)), (codes, np.arange(len(y)))))
+    postings = ((queries > 0).astype(float) @ (members @ ones).T).toarray()
+    proba = model.predict_proba(queries)
+    order = np.argsort(proba, axis=1)
+    droppable = np.cumsum(np.take_along_axis(proba, order, axis=1), axis=1) <= 1e-3
+    dropped = (np.take_along_axis(postings, order, axis=1) * droppable).sum()
+    return float(1 - dropped / postings.sum())
+
+
+def growth(bench: Bench) -> Table:
+    """The cost of a query by the number of documents."""
+    table = Table(
+        "growth",
+        "TiedDocumentMixture: the cost of a query as the collection grows, one thread",
+        ("data", "documents", "ms a query", "postings", "ns a posting", "index MB"),
+        "Postings: of the query's words, in all documents.",
+    )
+    corpus = bench.corpus("arxiv_titles")
+    if corpus is None:
+        return table
+    bench.say("growth: counting")
+    texts = [*corpus.train.texts, *corpus.test.texts]
+    labels = np.array([*corpus.train.labels, *corpus.test.labels])
+    counts = Vectorizer().fit_transform(texts)
+    queries = counts[-300:]
+    sizes = [n for n in (10_000, 30_000, 100_000, 300_000) if n < len(texts)]
+    for n in (*sizes, len(texts)):
+        bench.say(f"growth: {n} documents")
+        X = sparse.csr_array(counts[:n])
+        model = TiedDocumentMixture(n_jobs=1).fit(X, labels[:n])
+        model.predict_log_proba(queries[:1])
+        timed = race({EXACT: Entry(lambda m=model: m.predict_log_proba(queries))}, bench.repeat)  # type: ignore[misc]
+        ms = 1e3 * timed.median(EXACT) / queries.shape[0]
+        touched = float(((queries > 0) @ np.bincount(X.indices, minlength=X.shape[1])).mean())
+        memory = sum(array.nbytes for array in _arrays(model)) / 1e6
+        cells = (corpus.name, str(n), significant(ms), f"{touched:.0f}", significant(1e6 * ms / touched))
+        table.add((*cells, f"{memory:.0f}"), {"documents": n, "ms": ms, "postings": touched, "index_mb": memory})
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    table.note += f" Peak memory of the whole run, texts included: {peak:.2f} GiB."
+    return table
+
+
+def _arrays(model: TiedDocumentMixture) -> list[np.ndarray[Any, Any]]:
+    parts = (model._index, model._parameters)
+    return [value for part in parts for value in vars(part).values() if isinstance(value, np.ndarray)]
