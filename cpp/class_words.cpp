@@ -1,6 +1,7 @@
 #include "class_words.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -22,46 +23,45 @@ std::int64_t fixed_count(double x) {
 template <class Value>
 ClassWords number_class_words(const LabelledRows<Value>& documents, std::int64_t n_words, int n_threads) {
   const auto n_classes = documents.classes();
-  struct Part {
-    std::vector<std::int32_t> words;
-    std::vector<std::int64_t> counts;
+  ClassWords numbered;
+  numbered.places.resize(static_cast<std::size_t>(documents.entries()));
+  numbered.starts.assign(static_cast<std::size_t>(n_classes) + 1, 0);
+  // Calls visit(entry's number, word, value) for all entries of class c.
+  const auto each_entry = [&](std::int64_t c, auto&& visit) {
+    for (auto i = documents.class_starts[c]; i < documents.class_starts[c + 1]; ++i)
+      for (auto e = documents.entry_starts[i], k = documents.row_start(i); e < documents.entry_starts[i + 1];
+           ++e, ++k)
+        visit(e, documents.rows.indices[k], documents.rows.values[k]);
   };
-  std::vector<Part> parts(static_cast<std::size_t>(n_classes));
-  ClassWords all;
-  all.places.resize(static_cast<std::size_t>(documents.entries()));
+  struct Seen {
+    std::int32_t c, place;  // the last class that had the word, and its number there
+  };
   parallel_lanes(
-      n_classes, n_threads, [&] { return std::vector<std::int32_t>(static_cast<std::size_t>(n_words)); },
-      [&](std::int64_t c, std::vector<std::int32_t>& place_of_word) {
-        auto& [words, counts] = parts[c];
-        for (auto i = documents.class_starts[c]; i < documents.class_starts[c + 1]; ++i) {
-          const auto first = documents.row_start(i);
-          const auto n = documents.entry_starts[i + 1] - documents.entry_starts[i];
-          for (std::int64_t e = 0; e < n; ++e) {
-            const auto w = documents.rows.indices[first + e];
-            if (w < 0 || w >= n_words) throw std::invalid_argument("a column number is out of range");
-            // Places left by another class are told by the word that stands there.
-            auto& place = place_of_word[w];
-            if (place >= std::ssize(words) || words[place] != w) {
-              place = static_cast<std::int32_t>(words.size());
-              words.push_back(w);
-              counts.push_back(0);
-            }
-            all.places[documents.entry_starts[i] + e] = place;
-            const auto count = fixed_count(static_cast<double>(documents.rows.values[first + e]));
-            counts[place] = checked_sum(counts[place], count);
-          }
-        }
+      n_classes, n_threads, [&] { return std::vector<Seen>(static_cast<std::size_t>(n_words), {-1, 0}); },
+      [&](std::int64_t c, std::vector<Seen>& last) {
+        std::int32_t n = 0;
+        each_entry(c, [&](std::int64_t e, std::int32_t w, Value) {
+          if (w < 0 || w >= n_words) throw std::invalid_argument("a column number is out of range");
+          auto& seen = last[w];
+          if (seen.c != c) seen = {static_cast<std::int32_t>(c), n++};
+          numbered.places[e] = seen.place;
+        });
+        numbered.starts[c + 1] = n;
       });
-  all.starts.assign(1, 0);
-  for (const auto& part : parts) all.starts.push_back(all.starts.back() + std::ssize(part.words));
-  all.words.resize(static_cast<std::size_t>(all.starts.back()));
-  all.counts.resize(all.words.size());
+  std::partial_sum(numbered.starts.begin(), numbered.starts.end(), numbered.starts.begin());
+  numbered.words.resize(static_cast<std::size_t>(numbered.starts.back()));
+  numbered.counts.resize(numbered.words.size());
   parallel_for(n_classes, n_threads, [&](std::int64_t c) {
-    std::copy(parts[c].words.begin(), parts[c].words.end(), all.words.begin() + all.starts[c]);
-    std::copy(parts[c].counts.begin(), parts[c].counts.end(), all.counts.begin() + all.starts[c]);
-    parts[c] = {};
+    auto* const words = numbered.words.data() + numbered.starts[c];
+    auto* const counts = numbered.counts.data() + numbered.starts[c];
+    std::fill_n(counts, numbered.starts[c + 1] - numbered.starts[c], 0);
+    each_entry(c, [&](std::int64_t e, std::int32_t w, Value x) {
+      const auto place = numbered.places[e];
+      words[place] = w;
+      counts[place] = checked_sum(counts[place], fixed_count(static_cast<double>(x)));
+    });
   });
-  return all;
+  return numbered;
 }
 
 template ClassWords number_class_words(const LabelledRows<float>&, std::int64_t, int);

@@ -56,7 +56,7 @@ struct ClassWordsView {
   }
 };
 
-// One or two random accesses per entry; 4 bytes per column and thread beside the result. Throws
+// Two random accesses per entry; 8 bytes per column and thread beside the result. Throws
 // std::invalid_argument for columns beyond n_words and for values that are no numbers of tokens.
 template <class Value>
 ClassWords number_class_words(const LabelledRows<Value>& documents, std::int64_t n_words, int n_threads);

@@ -84,10 +84,10 @@ inline __attribute__((always_inline)) Split split_tokens(RandomStream& random, s
 
 // Draws the topics of one document's tokens. `own_topic(e, x, weight)` is what the document's own topic
 // weighs for entry e, background_weight and topic_weight multiply the shared ones.
-template <class Value, class OwnTopic>
+template <class Value, class Own, class OwnTopic>
 void draw_document(std::span<const Value> values, std::span<const std::int32_t> places,
                    std::vector<Word>& words, double background_weight, double topic_weight,
-                   OwnTopic&& own_topic, RandomStream random, std::int32_t* own, double* mixture) {
+                   OwnTopic&& own_topic, RandomStream random, Own* own, double* mixture) {
   double n_background = 0, n_topic = 0, n_own = 0;
   for (std::size_t e = 0; e < values.size(); ++e) {
     const auto x = static_cast<double>(values[e]);
@@ -104,7 +104,7 @@ void draw_document(std::span<const Value> values, std::span<const std::int32_t> 
     const auto split = split_tokens(random, n, b, t, t + own_topic(e, x, weight));
     word.to_background += split.background * unit;
     word.to_topic += split.topic * unit;
-    own[e] = static_cast<std::int32_t>(split.own);
+    own[e] = static_cast<Own>(split.own);
     n_background += static_cast<double>(split.background) * weight;
     n_topic += static_cast<double>(split.topic) * weight;
     n_own += static_cast<double>(split.own) * weight;
@@ -121,19 +121,19 @@ double total_of(std::span<const std::int64_t> counts) {
 }
 
 // One sweep in progress.
-template <class Value>
+template <class Value, class Own>
 class Sweep {
  public:
   Sweep(const LabelledRows<Value>& documents, const ClassWordsView& words, const TopicPriors& priors,
-        std::uint64_t seed, std::int64_t number, const ChainStates& chains)
+        std::uint64_t seed, std::int64_t number, const ChainStates<Own>& chains)
       : documents_(documents),
         words_(words),
         priors_(priors),
         seed_(seed),
         number_(number),
         chains_(chains),
-        topics_(chains.topics.size()),
-        background_(chains.background.size()) {
+        background_(chains.background.size()),
+        shared_topics_(static_cast<std::size_t>(documents.classes())) {
     if (number == 0) {
       start_.emplace(words, priors.n_words);
       return;
@@ -146,8 +146,14 @@ class Sweep {
     const auto chunks = cut_classes(documents_.class_starts, documents_.entry_starts, n_threads);
     const auto n_chunks = std::ssize(chunks);
     const bool alone = n_threads == 1;
+    std::int64_t most_words = 0;
+    for (std::int64_t c = 0; c < documents_.classes(); ++c)
+      most_words = std::max(most_words, words_.starts[c + 1] - words_.starts[c]);
+    for (const auto& chunk : chunks)
+      if (chunk.shared)
+        shared_topics_[chunk.c].resize(chains_.n_chains * words_.of_class(chunk.c).words.size());
     parallel_lanes(
-        chains_.n_chains * n_chunks, n_threads, [&] { return Lane(priors_.n_words); },
+        chains_.n_chains * n_chunks, n_threads, [&] { return Lane(most_words, priors_.n_words); },
         [&](std::int64_t i, Lane& lane) {
           const auto r = i / n_chunks;
           if (lane.chain != r) flush(lane, alone);
@@ -155,14 +161,20 @@ class Sweep {
           draw_chunk(chunks[i % n_chunks], lane);
         },
         [&](Lane& lane) { flush(lane, alone); });
-    std::copy(topics_.begin(), topics_.end(), chains_.topics.begin());
+    for (std::int64_t c = 0; c < documents_.classes(); ++c) {
+      const auto n = static_cast<std::int64_t>(shared_topics_[c].size()) / chains_.n_chains;
+      for (std::int64_t r = 0; n > 0 && r < chains_.n_chains; ++r)
+        std::copy_n(shared_topics_[c].begin() + r * n, n, topics_of(c, r));
+    }
     std::copy(background_.begin(), background_.end(), chains_.background.begin());
   }
 
  private:
   // A thread's memory: the words of its class, and the background tokens of its chain.
   struct Lane {
-    explicit Lane(std::int64_t n_words) : background(static_cast<std::size_t>(n_words)) {}
+    Lane(std::int64_t most_words, std::int64_t n_columns) : background(static_cast<std::size_t>(n_columns)) {
+      words.reserve(static_cast<std::size_t>(most_words));
+    }
     std::int64_t chain = -1;
     std::vector<Word> words;
     Table<std::int64_t> background;
@@ -175,10 +187,16 @@ class Sweep {
       draw_first(chunk, lane);
     else
       draw_next(chunk, lane);
-    auto* const topics = topics_.data() + lane.chain * words_.size() + words_.starts[chunk.c];
+    // A class's counts are replaced as soon as nobody reads them any more.
+    auto* const shared =
+        chunk.shared ? shared_topics_[chunk.c].data() + lane.chain * std::ssize(columns) : nullptr;
+    auto* const topics = topics_of(chunk.c, lane.chain);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       lane.background[columns[i]] += lane.words[i].to_background;
-      add(topics[i], lane.words[i].to_topic, chunk.shared);
+      if (chunk.shared)
+        add(shared[i], lane.words[i].to_topic, true);
+      else
+        topics[i] = lane.words[i].to_topic;
     }
   }
 
@@ -200,8 +218,7 @@ class Sweep {
 
   void draw_next(const Chunk& chunk, Lane& lane) {
     const auto columns = words_.of_class(chunk.c).words;
-    const auto topics =
-        chains_.topics.subspan(lane.chain * words_.size() + words_.starts[chunk.c], columns.size());
+    const std::span<const std::int64_t> topics(topics_of(chunk.c, lane.chain), columns.size());
     const auto background = chains_.background.subspan(lane.chain * priors_.n_words, priors_.n_words);
     const auto [alpha, beta, n_words] = priors_;
     const double added = beta * static_cast<double>(n_words);
@@ -233,11 +250,15 @@ class Sweep {
     const auto first = documents_.entry_starts[i];
     return words_.places.subspan(first, documents_.entry_starts[i + 1] - first);
   }
-  std::int32_t* own_of(std::int64_t i, const Lane& lane) const {
+  Own* own_of(std::int64_t i, const Lane& lane) const {
     return chains_.own.data() + lane.chain * documents_.entries() + documents_.entry_starts[i];
   }
   double* mixture_of(std::int64_t i, const Lane& lane) const {
     return chains_.mixtures.data() + 3 * (lane.chain * documents_.documents() + i);
+  }
+
+  std::int64_t* topics_of(std::int64_t c, std::int64_t r) const {
+    return chains_.topics.data() + r * words_.size() + words_.starts[c];
   }
 
   // Adds a thread's background tokens to those of its chain.
@@ -253,25 +274,38 @@ class Sweep {
   const TopicPriors& priors_;
   std::uint64_t seed_;
   std::int64_t number_;
-  const ChainStates& chains_;
-  Table<std::int64_t> topics_, background_;  // what is counted
-  std::optional<TopicStart> start_;          // in the first sweep
-  std::vector<double> background_totals_;    // in all others: per chain
+  const ChainStates<Own>& chains_;
+  Table<std::int64_t> background_;                  // what is counted
+  std::vector<Table<std::int64_t>> shared_topics_;  // the same of classes in several chunks, by chain
+  std::optional<TopicStart> start_;                 // in the first sweep
+  std::vector<double> background_totals_;           // in all others: per chain
 };
 
 }  // namespace
 
-template <class Value>
+template <class Value, class Own>
 void sweep(const LabelledRows<Value>& documents, const ClassWordsView& words, const TopicPriors& priors,
-           std::uint64_t seed, std::int64_t number, const ChainStates& chains, int n_threads) {
-  Sweep<Value>(documents, words, priors, seed, number, chains).run(std::max(n_threads, 1));
+           std::uint64_t seed, std::int64_t number, const ChainStates<Own>& chains, int n_threads) {
+  Sweep<Value, Own>(documents, words, priors, seed, number, chains).run(std::max(n_threads, 1));
 }
 
 template void sweep(const LabelledRows<float>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
-                    std::int64_t, const ChainStates&, int);
+                    std::int64_t, const ChainStates<std::uint8_t>&, int);
+template void sweep(const LabelledRows<float>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
+                    std::int64_t, const ChainStates<std::uint16_t>&, int);
+template void sweep(const LabelledRows<float>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
+                    std::int64_t, const ChainStates<std::int32_t>&, int);
 template void sweep(const LabelledRows<double>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
-                    std::int64_t, const ChainStates&, int);
+                    std::int64_t, const ChainStates<std::uint8_t>&, int);
+template void sweep(const LabelledRows<double>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
+                    std::int64_t, const ChainStates<std::uint16_t>&, int);
+template void sweep(const LabelledRows<double>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
+                    std::int64_t, const ChainStates<std::int32_t>&, int);
 template void sweep(const LabelledRows<std::int64_t>&, const ClassWordsView&, const TopicPriors&,
-                    std::uint64_t, std::int64_t, const ChainStates&, int);
+                    std::uint64_t, std::int64_t, const ChainStates<std::uint8_t>&, int);
+template void sweep(const LabelledRows<std::int64_t>&, const ClassWordsView&, const TopicPriors&,
+                    std::uint64_t, std::int64_t, const ChainStates<std::uint16_t>&, int);
+template void sweep(const LabelledRows<std::int64_t>&, const ClassWordsView&, const TopicPriors&,
+                    std::uint64_t, std::int64_t, const ChainStates<std::int32_t>&, int);
 
 }  // namespace genus

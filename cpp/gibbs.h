@@ -23,21 +23,23 @@ struct TopicPriors {
 
 // Where the chains are: the counts of the last sweep, one chain after the other. A value x of a cell stands
 // for ceil(x) tokens of the weight x/ceil(x): whole counts are what they are, and fractions are legal.
+// Own is as wide as the largest count needs it to be: it is most of the memory.
+template <class Own>
 struct ChainStates {
   std::int64_t n_chains;
-  std::span<std::int32_t> own;         // per entry: its tokens in the document's own topic
+  std::span<Own> own;                  // per entry: its tokens in the document's own topic
   std::span<double> mixtures;          // per document: n_db, n_dt, n_do
   std::span<std::int64_t> topics;      // per class word: m_tw, in fixed point
   std::span<std::int64_t> background;  // per column: m_bw, in fixed point
 };
 
 // One sweep of every chain: draws all tokens' topics, given the mixtures and topics of the sweep before, and
-// counts them. Sweep 0 draws from the initial distributions of Fig. 4 instead. Cost: per entry 20 bytes read
-// or written in order, one access to a table of 32 bytes per class word, ten operations and a random number
-// per token. Beside the states, 8 bytes per class word, column and chain, and for each thread 8 per column
-// and 32 per word of its largest class.
-template <class Value>
+// counts them. Sweep 0 draws from the initial distributions of Fig. 4 instead. Cost: per entry 13 to 24 bytes
+// read or written in order, one access to a table of 32 bytes per class word, ten operations and a random
+// number per token. Beside the states, 8 bytes per class word, column and chain, and for each thread 8 per
+// column and 32 per word of its largest class.
+template <class Value, class Own>
 void sweep(const LabelledRows<Value>& documents, const ClassWordsView& words, const TopicPriors& priors,
-           std::uint64_t seed, std::int64_t number, const ChainStates& chains, int n_threads);
+           std::uint64_t seed, std::int64_t number, const ChainStates<Own>& chains, int n_threads);
 
 }  // namespace genus

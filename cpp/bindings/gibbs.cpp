@@ -72,6 +72,34 @@ void require_fit(const ClassWordsView& words, std::int64_t n_classes, std::int64
           "class words: a column is out of range");
 }
 
+template <class Value, class Own>
+void add_sweep(nb::module_& m) {
+  using namespace nb::literals;
+  m.def(
+      "gibbs_sweep",
+      [](const nb::object& documents, const In<Value>&, const nb::object& words, double alpha, double beta,
+         std::int64_t n_words, std::uint64_t seed, std::int64_t number, const InOut<Own>& own,
+         const InOut<double>& mixtures, const InOut<std::int64_t>& topics,
+         const InOut<std::int64_t>& background, int n_threads) {
+        const auto labelled_rows = labelled<Value>(documents);
+        const auto class_words = words_of(words);
+        require_fit(class_words, labelled_rows.classes(), labelled_rows.entries(), n_words);
+        require(n_words > 0 && background.size() % static_cast<std::size_t>(n_words) == 0,
+                "chains: the background does not fit the number of words");
+        const ChainStates<Own> chains{static_cast<std::int64_t>(background.size()) / n_words, view(own),
+                                      view(mixtures), view(topics), view(background)};
+        require(std::ssize(chains.own) == chains.n_chains * labelled_rows.entries() &&
+                    std::ssize(chains.mixtures) == 3 * chains.n_chains * labelled_rows.documents() &&
+                    std::ssize(chains.topics) == chains.n_chains * class_words.size(),
+                "chains: arrays do not belong together");
+        const nb::gil_scoped_release released;
+        sweep(labelled_rows, class_words, {alpha, beta, n_words}, seed, number, chains, n_threads);
+      },
+      "documents"_a, "values"_a.noconvert(), "words"_a, "alpha"_a, "beta"_a, "n_words"_a, "seed"_a,
+      "number"_a, "own"_a.noconvert(), "mixtures"_a.noconvert(), "topics"_a.noconvert(),
+      "background"_a.noconvert(), "n_threads"_a);
+}
+
 template <class Value>
 void add_for(nb::module_& m) {
   using namespace nb::literals;
@@ -88,29 +116,9 @@ void add_for(nb::module_& m) {
                           give(std::move(words.counts)), give(std::move(words.places)));
       },
       "documents"_a, "values"_a.noconvert(), "n_words"_a, "n_threads"_a);
-  m.def(
-      "gibbs_sweep",
-      [](const nb::object& documents, const In<Value>&, const nb::object& words, double alpha, double beta,
-         std::int64_t n_words, std::uint64_t seed, std::int64_t number, const InOut<std::int32_t>& own,
-         const InOut<double>& mixtures, const InOut<std::int64_t>& topics,
-         const InOut<std::int64_t>& background, int n_threads) {
-        const auto labelled_rows = labelled<Value>(documents);
-        const auto class_words = words_of(words);
-        require_fit(class_words, labelled_rows.classes(), labelled_rows.entries(), n_words);
-        require(n_words > 0 && background.size() % static_cast<std::size_t>(n_words) == 0,
-                "chains: the background does not fit the number of words");
-        const ChainStates chains{static_cast<std::int64_t>(background.size()) / n_words, view(own),
-                                 view(mixtures), view(topics), view(background)};
-        require(std::ssize(chains.own) == chains.n_chains * labelled_rows.entries() &&
-                    std::ssize(chains.mixtures) == 3 * chains.n_chains * labelled_rows.documents() &&
-                    std::ssize(chains.topics) == chains.n_chains * class_words.size(),
-                "chains: arrays do not belong together");
-        const nb::gil_scoped_release released;
-        sweep(labelled_rows, class_words, {alpha, beta, n_words}, seed, number, chains, n_threads);
-      },
-      "documents"_a, "values"_a.noconvert(), "words"_a, "alpha"_a, "beta"_a, "n_words"_a, "seed"_a,
-      "number"_a, "own"_a.noconvert(), "mixtures"_a.noconvert(), "topics"_a.noconvert(),
-      "background"_a.noconvert(), "n_threads"_a);
+  add_sweep<Value, std::uint8_t>(m);
+  add_sweep<Value, std::uint16_t>(m);
+  add_sweep<Value, std::int32_t>(m);
   m.def(
       "mark",
       [](const In<std::int64_t>& indptr, const In<std::int32_t>& classes, const In<std::int64_t>& counts,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Self
 
@@ -74,7 +75,8 @@ class Chains:
         self.alpha, self.beta, self.n_chains, self.seed = alpha, beta, n_chains, seed
         self.words = ClassWords(*_core.number_class_words(documents, documents.values, n_words, n_threads))
         self.n_sweeps = 0
-        self._own = np.zeros(n_chains * len(self.words.places), dtype=np.int32)
+        own = np.min_scalar_type(math.ceil(documents.values.max(initial=0)))  # a cell may be all of its own
+        self._own = np.zeros(n_chains * len(self.words.places), np.int32 if own.itemsize > 2 else own)
         self._mixtures = np.zeros(n_chains * len(documents.order) * 3)
         self._topics = np.zeros(n_chains * len(self.words.words), dtype=np.int64)
         self._background = np.zeros(n_chains * n_words, dtype=np.int64)
@@ -88,7 +90,7 @@ class Chains:
         self.n_sweeps += 1
 
     @property
-    def own(self) -> Int32:
+    def own(self) -> NDArray[np.integer]:
         """Tokens of each entry in its document's own topic: (n_chains, n_entries)."""
         return self._own.reshape(self.n_chains, -1)
 

@@ -33,12 +33,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import _add_duplicates, _check_labels, _check_number
-from genus._gibbs import BACKGROUND, CLASS, OWN, Chains, ClassWords, LabelledRows, split_r_hat
+from genus._gibbs import BACKGROUND, CLASS, OWN, Chains, LabelledRows, split_r_hat
 from genus._label_sets import has_label_sets, label_pairs
 from genus._score_table import ScoreTable, TableClassifier
 from genus._sweeps import sweep_progress
 from genus.statistics import ONE, ClassCounts, Labels, Ledger, encode_labels
 
+_BLOCK = 1 << 16  # columns looked at in one go, since numpy widens them to 64 bits
 _REPEATS = 25  # of the expectations that mark documents
 _COLLAPSED = 0.01  # a class with a smaller share of its documents' tokens is told of
 _CONVERGED = 1.1  # the usual bound of R-hat
@@ -224,17 +225,8 @@ class RelevanceTopicModel(TableClassifier):
             labels, codes = encode_labels(_check_one_label_each(y, rows.n_rows))
             documents = np.arange(rows.n_rows)
         rows, columns = _used_columns(_add_duplicates(rows), documents)
-        chains = Chains(
-            LabelledRows.of(rows, documents, codes, len(labels)),
-            len(columns),
-            alpha=float(self.alpha),
-            beta=float(self.beta),
-            n_chains=int(self.n_chains),
-            seed=int(check_random_state(self.random_state).randint(2**31)),
-            n_threads=n_threads(self.n_jobs),
-        )
-        topics, background, shares = self._sample(chains)
-        self._keep(Ledger(_class_counts(chains.words, topics, labels, codes, columns, rows.n_columns)))
+        counts, background, shares = self._sample(LabelledRows.of(rows, documents, codes, len(labels)), len(columns))
+        self._keep(Ledger(_class_counts(counts, labels, codes, columns, rows.n_columns)))
         self.background_count_ = np.zeros(rows.n_columns)
         self.background_count_[columns] = background
         self.shares_, self.n_words_ = shares, len(columns)
@@ -242,11 +234,20 @@ class RelevanceTopicModel(TableClassifier):
         self._warn_of_collapse()
         return self
 
-    def _sample(self, chains: Chains) -> tuple[Float64, Float64, Float64]:
-        """Sweep: the averages of m_tw and m_bw after the burn-in, and all sweeps' shares."""
+    def _sample(self, documents: LabelledRows, n_words: int) -> tuple[sparse.csr_array, Float64, Float64]:
+        """Sweep: m_tw by class and m_bw, averaged after the burn-in, and all sweeps' shares."""
+        chains = Chains(
+            documents,
+            n_words,
+            alpha=float(self.alpha),
+            beta=float(self.beta),
+            n_chains=int(self.n_chains),
+            seed=int(check_random_state(self.random_state).randint(2**31)),
+            n_threads=n_threads(self.n_jobs),
+        )
         counted = set(range(self.n_sweeps - 1, self._n_burnt - 1, -self.thinning))
-        topics, background = np.zeros(chains.topics.shape[1]), np.zeros(chains.n_words)
-        shares = np.zeros((chains.n_chains, self.n_sweeps, chains.documents.n_classes, 3))
+        topics, background = np.zeros(chains.topics.shape[1]), np.zeros(n_words)
+        shares = np.zeros((chains.n_chains, self.n_sweeps, documents.n_classes, 3))
         with sweep_progress(self.n_sweeps, shown=bool(self.verbose)) as tell:
             for sweep in range(self.n_sweeps):
                 chains.sweep()
@@ -255,7 +256,9 @@ class RelevanceTopicModel(TableClassifier):
                 if sweep in counted:
                     topics += chains.topics.mean(axis=0)
                     background += chains.background.mean(axis=0)
-        return topics / len(counted), background / len(counted) / ONE, shares
+        cells = np.floor(topics / len(counted) + 0.5).astype(np.int64), chains.words.words, chains.words.starts
+        by_class = sparse.csr_array(cells, shape=(documents.n_classes, n_words))
+        return by_class, background / len(counted) / ONE, shares
 
     @property
     def _n_burnt(self) -> int:
@@ -414,25 +417,28 @@ def _used_columns(rows: SparseRows, documents: Int64) -> tuple[SparseRows, Int64
     """The rows over those columns that occur in some documents, and these columns; n_columns stays."""
     labelled = np.bincount(documents, minlength=rows.n_rows) > 0
     indices = rows.indices if labelled.all() else rows.indices[np.repeat(labelled, np.diff(rows.indptr))]
-    columns = np.flatnonzero(np.bincount(indices, minlength=rows.n_columns))
+    used = np.zeros(rows.n_columns, dtype=bool)
+    for begin in range(0, len(indices), _BLOCK):
+        used[indices[begin : begin + _BLOCK]] = True
+    columns = np.flatnonzero(used)
     if 0 < len(columns) < rows.n_columns:
-        numbers = np.cumsum(np.bincount(columns, minlength=rows.n_columns), dtype=np.int32) - np.int32(1)
+        numbers = np.cumsum(used, dtype=np.int32) - np.int32(1)
         return rows._replace(indices=numbers[rows.indices]), columns
     return rows, np.arange(rows.n_columns)
 
 
 def _class_counts(
-    words: ClassWords, mean: Float64, labels: Labels, codes: Int32, columns: Int64, n_columns: int
+    by_class: sparse.csr_array, labels: Labels, codes: Int32, columns: Int64, n_columns: int
 ) -> ClassCounts:
-    """Averaged counts of class words, by word."""
-    cells = np.floor(mean + 0.5).astype(np.int64), columns[words.words], words.starts
-    by_class = sparse.csr_array(cells, shape=(len(labels), n_columns))
+    """Counts of used columns by class, as counts of all columns by word."""
     by_word = by_class.tocsc()
     by_word.eliminate_zeros()
+    per_word = np.zeros(n_columns, dtype=np.int64)
+    per_word[columns] = np.diff(by_word.indptr)
     documents = np.bincount(codes, minlength=len(labels)).astype(np.int64)
     return ClassCounts(
         labels, documents, documents * ONE, np.zeros(len(labels), dtype=bool),
-        by_word.indptr.astype(np.int64), by_word.indices.astype(np.int32), by_word.data,
+        np.concatenate(([0], np.cumsum(per_word))), by_word.indices.astype(np.int32), by_word.data,
     )  # fmt: skip
 
 
