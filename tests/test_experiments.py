@@ -187,7 +187,7 @@ def test_the_papers_figure_3_was_drawn_from_the_sizes_as_printed(paper):
 def test_the_papers_table_is_complete():
     assert len(TABLE_2) == len(TABLE_1) == 14
     assert [len(scores) for scores in TABLE_2.values()] == [8] * 11 + [4] * 3
-    assert set(PAPERS) == {"tdm"}
+    assert "tdm" in PAPERS
 
 
 # The tied document mixture's systems, on data made up

@@ -27,7 +27,7 @@ class Measured:
     """What a system did on a data set."""
 
     score: float
-    development: float  # the best score of the search, on training documents
+    development: float | None  # the best score of the search, on training documents; None without a search
     params: dict[str, Any]
     n_points: int
 
