@@ -9,13 +9,14 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from benchmarks import counting, document_mixture, end_to_end, latency, memory, model_file, models
+from benchmarks import counting, document_mixture, end_to_end, gibbs, latency, memory, model_file, models
 from benchmarks.bench import Bench
 from benchmarks.report import Table, environment, print_environment, print_summary, write_json
 
 SECTIONS: dict[str, Callable[[Bench], Table]] = {
     "counting": counting.run,
     "models": models.run,
+    "gibbs": gibbs.run,
     "end_to_end": end_to_end.run,
     "latency": latency.run,
     "memory": memory.run,
