@@ -7,6 +7,7 @@ from scipy import sparse
 from genus.experiments import experiment
 from genus.experiments import relevance as rtm
 from genus.experiments._illustration import TOPICS, measure_overlap
+from genus.experiments._table import blocks
 from genus.relevance import RelevanceTopicModel
 from reference.relevance import word_probabilities
 
@@ -90,3 +91,13 @@ def test_the_experiment_is_complete():
     assert len(printed) == 25
     assert printed["Cora r=4, 500"] == {"NB": 53.1, "RTM": 67}
     assert {full.baseline, full.improved} <= {system.name for system in full.systems}
+
+
+def test_the_tables_parts_have_their_own_systems():
+    parts = blocks(experiment("rtm", quick=True))
+    assert [(rows[0].task, names[:2]) for rows, names in parts] == [
+        ("table 2", ["printed", "fitted"]),
+        ("few words", ["NB", "RTM"]),
+        ("all words", ["NB", "RTM"]),
+    ]
+    assert len(blocks(experiment("tdm"))) == 1

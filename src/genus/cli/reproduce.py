@@ -14,7 +14,7 @@ from genus.cli._show import cell, console, json_option, print_json, table, to_js
 from genus.experiments import PAPERS, experiment
 
 if TYPE_CHECKING:
-    from genus.experiments._table import Cell, Experiment, Results
+    from genus.experiments._table import Cell, Experiment, Results, Row
 
 
 @click.command()
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_json: bool) -> None:
     """Measure a paper's tables again, beside the paper's own figures.
 
-    PAPER is tdm, the tied document mixture of Puurula and Myaeng (2013), or rtm, the relevance-based topic
-    model of Ha-Thuc and Srinivasan (2008). Parameters are tuned on training documents only. Data sets are those of `genus data list`; those that are not there stay empty.
+    PAPER is tdm, the tied document mixture of Puurula and Myaeng (2013), or rtm, the relevance-based topic model
+    of Ha-Thuc and Srinivasan (2008). Parameters are tuned on training documents only. Data sets are those of
+    `genus data list`; those that are not there stay empty.
 
     With --out, each cell is kept as it is done, and the same command goes on after a stop.
 
@@ -84,12 +85,13 @@ def _tell(done: Cell) -> None:
 
 
 def _print(planned: Experiment, results: Results) -> None:
-    from genus.experiments._table import both, error_reductions, paired_tests
+    from genus.experiments._table import blocks, both, error_reductions, paired_tests
 
     out = console()
     out.print(cell(planned.title, "bold"))
     out.print(cell(f"{planned.metric}. {planned.protocol} {results.seconds / 60:.1f} minutes.", "dim"))
-    out.print("", _scores(planned, results))
+    for rows, names in blocks(planned):
+        out.print("", _scores(rows, names, results))
     for done in results.cells.values():
         if done.error:
             out.print(cell(f"{done.row} {done.system} failed: {done.error}", "red"))
@@ -116,12 +118,11 @@ def _print(planned: Experiment, results: Results) -> None:
     out.print(cell("one-sided paired t-tests over data sets: ‡ p < .005, † p < .05", "dim"))
 
 
-def _scores(planned: Experiment, results: Results) -> object:
+def _scores(rows: list[Row], names: list[str], results: Results) -> object:
     """Three lines for a data set: the paper, genus, the difference. One, where there is only one side."""
-    names = [system.name for system in planned.systems]
     made = table("data set", "", *(f">{name}" for name in names))
     made.padding = (0, 1, 0, 0)
-    for row in planned.rows:
+    for row in rows:
         scores, absent = results.scores(row.name), row.name in results.absent
         paper = [f"{row.paper[name]:.2f}" if name in row.paper else "" for name in names]
         if row.paper:

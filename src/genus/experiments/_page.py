@@ -11,6 +11,7 @@ from genus.experiments._table import (
     Point,
     Results,
     Row,
+    blocks,
     both,
     error_reductions,
     figure,
@@ -64,11 +65,14 @@ def _table(kind: str, head: Sequence[str], body: str, frame: str = "scroll") -> 
 
 
 def _scores(experiment: Experiment, results: Results) -> str:
-    names = [system.name for system in experiment.systems]
-    bodies = "".join(_row(row, names, results) for row in experiment.rows if row.name not in results.absent)
+    return "".join(_block(rows, names, results) for rows, names in blocks(experiment))
+
+
+def _block(rows: Sequence[Row], names: Sequence[str], results: Results) -> str:
+    bodies = "".join(_row(row, names, results) for row in rows if row.name not in results.absent)
     absent = "".join(
         f'<tr><th scope="row">{_e(row.name)}</th>{_numbers(names, row.paper, "paper")}</tr>'
-        for row in experiment.rows
+        for row in rows
         if row.name in results.absent
     )
     page = _table("cells", ["data set", "", *names], bodies)

@@ -184,6 +184,21 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in names}}
 
 
+def blocks(experiment: Experiment) -> list[tuple[list[Row], list[str]]]:
+    """The table in parts: rows that have the same systems, or some of another part's, and the systems' names."""
+
+    def systems_of(task: str) -> list[str]:
+        return [s.name for s in experiment.systems if s.tasks is None or task in s.tasks]
+
+    of_task = {row.task: systems_of(row.task) for row in experiment.rows}
+    wide = [names for names in of_task.values() if not any(set(names) < set(other) for other in of_task.values())]
+    parts = []
+    for names in dict.fromkeys(map(tuple, wide)):
+        rows = [row for row in experiment.rows if set(of_task[row.task]) <= set(names)]
+        parts.append((rows, list(names)))
+    return parts
+
+
 def to_dict(experiment: Experiment, results: Results) -> dict[str, Any]:
     """Everything there is to know of a run, for programs."""
     rows = []
