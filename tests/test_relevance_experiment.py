@@ -1,5 +1,7 @@
 """The relevance-based topic model's tables: what is measured, on documents made here."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,9 +9,15 @@ from scipy import sparse
 from genus.experiments import experiment
 from genus.experiments import relevance as rtm
 from genus.experiments._illustration import TOPICS, measure_overlap
-from genus.experiments._table import blocks
+from genus.experiments._page import make_page
+from genus.experiments._table import Cell, Results, blocks
 from genus.relevance import RelevanceTopicModel
 from reference.relevance import word_probabilities
+
+SCORES = {
+    ("News5 r=0, 25", "RTM"): 0.63, ("News5 r=0, 25", "NB"): 0.48,
+    ("News5 r=0, 100", "RTM"): 0.68, ("News5 r=0, 100", "NB"): 0.58,
+}  # fmt: skip
 
 
 def collection():
@@ -101,3 +109,13 @@ def test_the_tables_parts_have_their_own_systems():
         ("all words", ["NB", "RTM"]),
     ]
     assert len(blocks(experiment("tdm"))) == 1
+
+
+def test_the_page_draws_figures_5_and_6():
+    planned = experiment("rtm", quick=True)
+    results = Results({(r, s): Cell(r, s, score) for (r, s), score in SCORES.items()})
+    page = make_page(planned, results)
+    ElementTree.fromstring(page[page.index("<svg") : page.index("</svg>") + len("</svg>")])
+    assert page.count("<title>RTM, genus: ") == 3  # two in figure 6, one over noise
+    assert "<title>NB, paper: 48.0</title>" in page
+    assert "Relative error reductions" not in page

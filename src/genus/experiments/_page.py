@@ -48,13 +48,14 @@ small { display: block; line-height: 1.3; }
 def make_page(experiment: Experiment, results: Results) -> str:
     """The page, as text."""
     minutes = results.seconds / 60
+    figures = experiment.draw(results) if experiment.draw else _reductions(experiment, results)
     used = ", ".join(f"{name} {number}" for name, number in versions().items())
     return _frame(
         experiment.title,
         f"{_STYLE}<header><h1>{_e(experiment.title)}</h1><p>{_e(experiment.source)}</p></header>"
         f"<section><h2>Scores</h2><p class='note'>{_e(experiment.metric)}. {_e(experiment.protocol)} "
         f"Measured in {minutes:.1f} minutes.</p>{_scores(experiment, results)}</section>"
-        f"{_reductions(experiment, results)}{_tests(experiment, results)}{_parameters(experiment, results)}"
+        f"{figures}{_tests(experiment, results)}{_parameters(experiment, results)}"
         f"<p class='note'>{_e(used)}</p>",
     )
 

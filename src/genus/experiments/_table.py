@@ -103,6 +103,7 @@ class Experiment:
     settings: Any  # a dataclass
     baseline: str  # the system that `improved` is compared with
     improved: str
+    draw: Callable[[Results], str] | None = None  # figures of its own instead of error reductions, as a section
 
     def run(self, out: Path | None = None, tell: Callable[[Cell], None] = lambda cell: None) -> Results:
         """Measure every cell that is not yet in ``out``."""

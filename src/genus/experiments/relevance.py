@@ -27,8 +27,9 @@ from genus._arrays import Float64, Int64
 from genus._registry import MODELS, make_model
 from genus.datasets import load_dataset
 from genus.document_mixture import TiedDocumentMixture
+from genus.experiments._curves import Curve, curves
 from genus.experiments._illustration import OVERLAP, TOPICS, measure_overlap
-from genus.experiments._table import Experiment, Measured, Row, System
+from genus.experiments._table import Experiment, Measured, Results, Row, System
 from genus.naive_bayes import MultinomialNB
 from genus.relevance import RelevanceTopicModel
 from genus.relevance_filter import RelevanceFilter
@@ -300,6 +301,36 @@ def _topic(topic: str) -> Any:
     return TOPICS[topic]
 
 
+def figures(results: Results) -> str:
+    """Figures 5 and 6, and what noise does to them."""
+
+    def panel(name: str, points: dict[float, tuple[int, int]]) -> list[Curve]:
+        """A point is at some x, for so many documents of noise and so many words of each class."""
+        made = []
+        for i, system in enumerate(("NB", "RTM")):
+            ours, paper = [], []
+            for x, (noise, n) in points.items():
+                score = results.scores(f"{name} r={noise}, {n}").get(system)
+                printed = TABLES.get(name, {}).get(noise, {}).get(n)
+                ours += [] if score is None else [(x, score)]
+                paper += [] if printed is None else [(x, printed[i])]
+            made.append(Curve(system, ours, paper))
+        return made
+
+    by_words: dict[float, tuple[int, int]] = {n: (0, n) for n in _CLEAN if n is not None}
+    by_noise: dict[float, tuple[int, int]] = {noise + 1: (noise, 100) for noise in (0, 1, 2, 4)}
+    note = "Filled: genus; hollow: the paper."
+    words = curves(
+        "Figures 5 and 6: accuracy over words of each class", note, "words",
+        {name: panel(name, by_words) for name in COLLECTIONS},
+    )  # fmt: skip
+    noise = curves(
+        "Tables 4 and 5: accuracy with 100 words over noise", note, "documents in each training document, 1 + r",
+        {name: panel(name, by_noise) for name in COLLECTIONS},
+    )  # fmt: skip
+    return words + noise
+
+
 def experiment(quick: bool = False) -> Experiment:
     s = replace(QUICK) if quick else Settings()
     return Experiment(
@@ -319,4 +350,5 @@ def experiment(quick: bool = False) -> Experiment:
         settings=s,
         baseline="NB",
         improved="RTM",
+        draw=figures,
     )
