@@ -1,6 +1,6 @@
 """The way from documents to what is learned of them that all counting models share.
 
-A model says three things: how much a document counts (`_scales`), how counts become parameters
+A model says up to three things: how much a document counts (`_scales`), how counts become parameters
 (`_make_parameters`), and how likely a document is in each class (`_joint_log_likelihood`).
 Everything else is here and in `_posterior`.
 """
@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
 from genus import _core
 from genus._arrays import Float64, Int32, SparseRows, n_threads
 from genus._posterior import PosteriorClassifier
-from genus.statistics import Batch, Labels, Ledger, encode_labels
+from genus.statistics import ONE, Batch, Labels, Ledger, encode_labels
 
 
 class GenerativeClassifier(PosteriorClassifier):
@@ -47,9 +47,9 @@ class GenerativeClassifier(PosteriorClassifier):
     def _check_parameters(self) -> None:
         """Raise ValueError for a constructor parameter that makes no sense."""
 
-    @abstractmethod
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
-        """How much one unit of each document counts, in units of the fixed-point sums."""
+        """How much one unit of each document counts, in units of the fixed-point sums: by its weight alone."""
+        return float(ONE) * (np.ones(rows.n_rows) if weights is None else weights)
 
     @abstractmethod
     def _make_parameters(self, statistics: Any) -> Any:

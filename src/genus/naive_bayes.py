@@ -131,7 +131,7 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
     # Counts and parameters
 
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
-        scales = float(ONE) * (np.ones(rows.n_rows) if weights is None else weights)
+        scales = super()._scales(rows, weights)
         if self.document_weights == "equal":
             lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads(self.n_jobs)) / ONE
             scales = np.where(lengths > 0, scales / np.where(lengths > 0, lengths, 1), 0.0)

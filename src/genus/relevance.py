@@ -277,9 +277,6 @@ class RelevanceTopicModel(TableClassifier):
                 stacklevel=4,
             )
 
-    def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
-        return np.full(rows.n_rows, float(ONE))
-
     # Counts to scores
 
     def _make_parameters(self, statistics: Any) -> ScoreTable:
