@@ -118,6 +118,8 @@ def test_other_models_and_labels_are_refused(clf):
         clf.mark(texts, labels)
     with pytest.raises(ValueError, match="RelevanceTopicModel cannot learn more"):
         clf.partial_fit(texts, labels)
+    with pytest.raises(ValueError, match="RelevanceTopicModel cannot leave texts out"):
+        clf.leave_one_out_log_proba(texts, labels)
     with pytest.raises(ValueError, match="RelevanceTopicModel cannot unlearn"):
         clf.unlearn(texts[:1], labels[:1])
 
@@ -213,6 +215,8 @@ def test_mark_shows_classes_and_suspects(model, capsys, tmp_path):
     assert main(["mark", model, "docs.jsonl", "--show", "1", "--report", "marks.html"]) == 0
     out = capsys.readouterr().out
     assert "1 suspect label" in out
+    assert "money, least relevant: row 1\n" in out
+    assert out.count("relevant: row") == 4
     assert "[goal]" in out
     assert "wrote marks.html" in out
     assert "Suspect labels" in (tmp_path / "marks.html").read_text("utf-8")
@@ -255,6 +259,23 @@ def test_mark_refuses_in_one_line(model, capsys, arguments, message):
     assert main(["train", "docs.jsonl", "-o", "nb.genus"]) == 0
     capsys.readouterr()
     assert main(["mark", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert message in error
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("n_sweeps=0", "n_sweeps must be a whole number of at least 1, got 0"),
+        ("alpha=0", "alpha must be a positive number, got 0"),
+        ("beta=-1", "beta must be a positive number, got -1"),
+        ("sweeps=3", "the model rtm has no setting 'sweeps'"),
+    ],
+)
+def test_wrong_settings_are_refused_in_one_line(model, capsys, setting, message):
+    capsys.readouterr()
+    assert main(["train", "docs.jsonl", "--model", "rtm", "-o", "x.genus", "--set", setting]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert message in error

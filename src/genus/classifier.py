@@ -193,6 +193,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def leave_one_out_log_proba(self, texts: Any, labels: Any, sample_weight: Any = None) -> Float64:
         """log p(c | text) for training texts, each by the model trained without it. Words keep their columns."""
         check_is_fitted(self)
+        _require(self.model_, "leave_one_out_log_proba", "leave texts out")
         texts, labels = self._pair(texts, labels)
         log_proba: Float64 = self.model_.leave_one_out_log_proba(
             self.vectorizer_.transform(texts), labels, sample_weight=sample_weight

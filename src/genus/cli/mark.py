@@ -36,7 +36,13 @@ _CLASSES, _SUSPECTS, _WORDS = 20, 10, 8  # shown in a terminal
 @click.argument("data", required=False)
 @click.option("-m", "--message", "messages", multiple=True, metavar="TEXT", help="Mark this text; may be repeated.")
 @click.option("--class", "name", metavar="LABEL", help="Mark messages as of this class; by default the most probable.")
-@click.option("--show", type=click.IntRange(0), default=0, metavar="N", help="Show each class's N most relevant texts.")
+@click.option(
+    "--show",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Show each class's N most and N least relevant texts.",
+)
 @click.option("--report", metavar="FILE", help="Write a page with suspect labels and marked texts of each class.")
 @data_options
 @json_option
@@ -131,10 +137,18 @@ def _print_review(clf: TextClassifier, given: Table, review: Review, show: int) 
     if len(medians) > _CLASSES:
         out.print(cell(f"{len(medians) - _CLASSES:,} more classes; --report and --json have all", "dim"))
     for label in list(medians)[:_CLASSES] if show else ():
-        for i in review.of(label)[:show].tolist():
-            out.print("", cell(f"row {_keys(given)[i]}:"))
-            out.print(_presentable(clf.mark(given.texts[i], label).shortened(1000)), soft_wrap=True)
+        _print_ends(clf, given, review.of(label).tolist(), show, label)
     _print_suspects(given, review)
+
+
+def _print_ends(clf: TextClassifier, given: Table, ranked: list[int], n: int, label: Any) -> None:
+    """The most and the least relevant texts of a class."""
+    out = console()
+    least = [i for i in ranked[: -n - 1 : -1] if i not in ranked[:n]]
+    for title, rows in (("most", ranked[:n]), ("least", least)):
+        for i in rows:
+            out.print("", cell(f"{label}, {title} relevant: row {_keys(given)[i]}", "bold"))
+            out.print(_presentable(clf.mark(given.texts[i], label).shortened(1000)), soft_wrap=True)
 
 
 def _print_suspects(given: Table, review: Review) -> None:
