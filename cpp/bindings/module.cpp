@@ -12,6 +12,7 @@ void add_gibbs(nanobind::module_& m);
 void add_tree(nanobind::module_& m);
 void add_selection(nanobind::module_& m);
 void add_refinement(nanobind::module_& m);
+void add_plsa(nanobind::module_& m);
 }  // namespace genus::bindings
 
 NB_MODULE(_core, m) {
@@ -29,4 +30,5 @@ NB_MODULE(_core, m) {
   genus::bindings::add_tree(m);
   genus::bindings::add_selection(m);
   genus::bindings::add_refinement(m);
+  genus::bindings::add_plsa(m);
 }

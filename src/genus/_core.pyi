@@ -1358,5 +1358,47 @@ def refined_scores(
     max_passes: int,
     seed: int,
     out: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+@overload
+def fold_in(
+    tempered: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    counts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    beta: float,
+    n_steps: int,
+    mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
+def fold_in(
+    tempered: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    beta: float,
+    n_steps: int,
+    mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
+def fold_in(
+    tempered: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    beta: float,
+    n_steps: int,
+    mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+def plsa_step(
+    tempered: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    beta: float,
+    mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
     n_threads: int,
 ) -> None: ...
