@@ -4,6 +4,8 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genus.discriminative import DiscriminativeNB
+from genus.aspect import PLSAClassifier
+from genus.cosine_neighbors import CosineNeighborsClassifier
 from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
 from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
 from genus.naive_bayes import MultinomialNB
@@ -39,6 +41,8 @@ ESTIMATORS = [
     RelevanceFilter(RelevanceTopicModel(n_sweeps=6)),
     InformationGain(),
     HierarchicalShrinkage(),
+    PLSAClassifier(),
+    CosineNeighborsClassifier(3),
     HierarchicalMixture("learn", weights="per-class", document_weights="length"),
     RefinedNB(tolerance=1e-12),  # documents twice are documents of weight 2 as far as it is solved exactly
 ]

@@ -16,7 +16,9 @@ from genus._registry import CLASSES
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from genus.aspect import PLSAClassifier
     from genus.classifier import TextClassifier
+    from genus.cosine_neighbors import CosineNeighborsClassifier
     from genus.decoding import LabelDecoder
     from genus.discriminative import DiscriminativeNB
     from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
@@ -55,6 +57,7 @@ _HOME = {
 }
 
 __all__ = [
+    "CosineNeighborsClassifier",
     "DataError",
     "DiscriminativeNB",
     "Explanation",
@@ -78,6 +81,7 @@ __all__ = [
     "RelevanceFilter",
     "RelevanceTopicModel",
     "Review",
+    "PLSAClassifier",
     "TermWeighting",
     "TextClassifier",
     "TiedDocumentMixture",

@@ -9,6 +9,7 @@ from typing import Any
 CLASSES = {
     "DiscriminativeNB": "genus.discriminative",
     "GaussianNonlinearBayes": "genus.nonlinear",
+    "CosineNeighborsClassifier": "genus.cosine_neighbors",
     "HierarchicalMixture": "genus.hierarchical",
     "HierarchicalShrinkage": "genus.hierarchical",
     "InformationGain": "genus.selection",
@@ -23,6 +24,7 @@ CLASSES = {
     "RelevanceTopicModel": "genus.relevance",
     "Pool": "genus._pool",
     "RefinedNB": "genus.refined",
+    "PLSAClassifier": "genus.aspect",
     "TermWeighting": "genus.weighting",
     "TextClassifier": "genus.classifier",
     "TiedDocumentMixture": "genus.document_mixture",
@@ -40,6 +42,7 @@ MODELS = {
     "hs": "HierarchicalShrinkage",
     "hm": "HierarchicalMixture",
     "refined": "RefinedNB",
+    "plsa": "PLSAClassifier",
 }
 
 
