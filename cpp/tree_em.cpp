@@ -1,8 +1,10 @@
 #include "tree_em.h"
 
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "fixed_point.h"
@@ -35,6 +37,10 @@ NodeTable by_class(const WordTableView<std::int64_t>& counts, std::int64_t n_cla
   }
   return cells;
 }
+
+// So many numbers, or any number of them where that is 0.
+template <std::size_t known>
+using Numbers = std::conditional_t<known == 0, std::vector<double>, std::array<double, known>>;
 
 // Some documents of one class: what a thread works on at a time.
 struct Task {
@@ -323,24 +329,47 @@ class Fit {
     }
   }
 
-  // Adds x_dw * P(v|c,w) over a task's entries, to sums[0] for the uniform distribution.
+  // Adds x_dw * P(v|c,w) over a task's entries, to sums[0] for the uniform distribution. Usual lengths of
+  // paths are known to the compiler, which keeps weights and sums in registers.
   void add_posteriors(const Task& task, double* sums) const {
-    const auto n = paths_.length(task.class_id);
-    const double* const weights = weights_of(task.class_id);
-    const double uniform = weights[0] / static_cast<double>(n_words_);
-    const auto* estimates = estimates_.data() + task.estimates;
+    switch (paths_.length(task.class_id)) {
+      case 2:
+        return add_posteriors_of<2>(task, sums, 2);
+      case 3:
+        return add_posteriors_of<3>(task, sums, 3);
+      case 4:
+        return add_posteriors_of<4>(task, sums, 4);
+      case 5:
+        return add_posteriors_of<5>(task, sums, 5);
+      default:
+        return add_posteriors_of<0>(task, sums, paths_.length(task.class_id));
+    }
+  }
+
+  template <std::size_t known>
+  void add_posteriors_of(const Task& task, double* sums, std::int64_t length) const {
+    const auto n = known > 0 ? known : static_cast<std::size_t>(length);
+    Numbers<known> weights{}, added{};
+    if constexpr (known == 0) {
+      weights.resize(n);
+      added.resize(n);
+    }
+    std::copy_n(weights_of(task.class_id) + 1, n, weights.begin());
+    const double uniform = weights_of(task.class_id)[0] / static_cast<double>(n_words_);
+    const float* estimates = estimates_.data() + task.estimates;
+    double rest = 0;
     for (auto at = task.begin; at < task.end; ++at) {
       const auto d = order_[at];
       for (auto k = documents_.rows.indptr[d]; k < documents_.rows.indptr[d + 1]; ++k, estimates += n) {
         double likely = uniform;
-        for (std::int64_t j = 0; j < n; ++j) likely += weights[j + 1] * static_cast<double>(estimates[j]);
+        for (std::size_t j = 0; j < n; ++j) likely += weights[j] * static_cast<double>(estimates[j]);
         const double x = counted_[k] / likely;
-        sums[0] += x;
-        for (std::int64_t j = 0; j < n; ++j) sums[j + 1] += x * static_cast<double>(estimates[j]);
+        rest += x;
+        for (std::size_t j = 0; j < n; ++j) added[j] += x * static_cast<double>(estimates[j]);
       }
     }
-    sums[0] *= uniform;
-    for (std::int64_t j = 0; j < n; ++j) sums[j + 1] *= weights[j + 1];
+    sums[0] = rest * uniform;
+    for (std::size_t j = 0; j < n; ++j) sums[j + 1] = added[j] * weights[j];
   }
 
   TreeDocuments documents_;
