@@ -28,7 +28,7 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_jso
 
     PAPER is tdm, the tied document mixture (Puurula and Myaeng, 2013), dmnb, discriminative multinomial naive Bayes,
     rtm, the relevance-based topic model (Ha-Thuc and Srinivasan, 2008), hier, the hierarchical mixture (Toutanova and
-    others, 2001), or nlhb, non-linear hierarchical Bayes (Carlos and Rakshit). Parameters are tuned on training
+    others, 2001), or nlhb, non-linear hierarchical Bayes (Carlos and Rakshit, 2016). Parameters are tuned on training
     documents only. Data sets are those of `genus data list`; those that are not there stay empty.
 
     With --out, each cell is kept as it is done, and the same command goes on after a stop.
@@ -137,6 +137,9 @@ def _scores(rows: list[Row], names: list[str], results: Results) -> object:
         failed = {s for (r, s), c in results.cells.items() if r == row.name and c.error}
         ours = [f"{scores[name]:.2f}" if name in scores else "failed" if name in failed else "" for name in names]
         made.add_row("" if row.paper else cell(row.name, "bold"), "genus", *ours)
+        spreads = results.spreads(row.name)
+        if spreads:
+            made.add_row("", "±", *(f"{spreads[n]:.2f}" if n in spreads else "" for n in names), style="dim")
         if row.paper:
             change = [
                 f"{round(scores[name] - row.paper[name], 2) + 0.0:+.2f}" if name in scores and name in row.paper else ""

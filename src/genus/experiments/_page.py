@@ -91,6 +91,10 @@ def _row(row: Row, names: Sequence[str], results: Results) -> str:
     if row.paper:
         lines.append(("paper", _numbers(names, row.paper, "paper")))
     lines.append(("genus", _numbers(names, scores)))
+    spreads = results.spreads(row.name)
+    if spreads:
+        shown = [f"{spreads[name]:.2f}" if name in spreads else "" for name in names]
+        lines.append(("±", "".join(f'<td class="paper">{text}</td>' for text in shown)))
     if row.paper:
         cells = []
         for name in names:

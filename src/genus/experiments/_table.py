@@ -30,6 +30,7 @@ class Measured:
     development: float | None  # the best score of the search, on training documents; None without a search
     params: dict[str, Any]
     n_points: int
+    spread: float | None = None  # the standard deviation, where the score is a mean over splits or seeds
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Cell:
     development: float | None = None
     params: dict[str, Any] = field(default_factory=dict)
     n_points: int = 0
+    spread: float | None = None
     seconds: float = 0.0
     error: str | None = None
     sizes: tuple[int, ...] = ()  # words, classes, training and test documents
@@ -80,6 +82,10 @@ class Results:
     def scores(self, row: str) -> Numbers:
         """In per cent, as papers print them."""
         return {s: 100 * c.score for (r, s), c in self.cells.items() if r == row and c.score is not None}
+
+    def spreads(self, row: str) -> Numbers:
+        """Standard deviations of the scores, in per cent, where there are any."""
+        return {s: 100 * c.spread for (r, s), c in self.cells.items() if r == row and c.spread is not None}
 
     def sizes(self, row: str) -> tuple[int, ...]:
         return next((tuple(c.sizes) for (r, _), c in self.cells.items() if r == row and c.sizes), ())
