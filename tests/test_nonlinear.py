@@ -1,6 +1,7 @@
 """Non-linear hierarchical Bayes: against slow EM, the paper's theorem and exclusive or, and its own promises."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,9 @@ from genus import GaussianNonlinearBayes, ModelFileError, MultinomialNB, Nonline
 from genus._arrays import SparseRows
 from genus._base import _to_rows
 from genus._repeated_em import hold_out
+from genus.experiments import experiment
+from genus.experiments._page import make_page
+from genus.experiments._shapes import SHAPES, draw
 from reference import nonlinear as reference
 
 pytestmark = pytest.mark.kernel
@@ -623,3 +627,42 @@ def test_weights_of_a_word_that_was_not_trained(clf):
     row = SparseRows(np.array([0, 1]), np.array([10**6], dtype=np.int32), np.array([1.0]), 10**6 + 1)
     _, words = clf.model_._log_evidence(row, [0, 1])
     assert words.tolist() == [[0.0, 0.0]]
+
+
+# The paper's experiments
+
+
+def test_the_experiment_holds_the_papers_tables():
+    rows = {row.name: row for row in experiment("nlhb").rows}
+    assert rows["IMDb 25,000"].paper == {"NB": 79.64, "MaxEnt": 83.55, "SVM": 78.30, "NLHB": 84.38}
+    assert rows["R52, stemmed"].paper["NLHB"] == 92.1
+    assert rows["1889 queries"].load is None
+    assert rows["TREC questions"].paper == {}
+    assert {"ring", "dots", "XOR", "S", "XOR, 4 points"} <= rows.keys()
+
+
+def test_exclusive_or_and_a_shape_are_measured_and_drawn(tmp_path):
+    planned = experiment("nlhb", quick=True)
+    few = replace(planned.settings, draws=2, starts=3, folds=2)
+    planned = replace(planned, settings=few, rows=[r for r in planned.rows if r.name in ("ring", "XOR, 4 points")])
+    results = planned.run(tmp_path)
+    assert not [cell.error for cell in results.cells.values() if cell.error]
+    assert results.scores("XOR, 4 points") == {"NB": 50.0, "MaxEnt": 50.0, "SVM": 50.0, "NLHB": 100.0}
+    assert results.scores("ring")["NLHB"] > 90 > results.scores("ring")["NB"]
+    assert results.spreads("ring").keys() == {"NB", "MaxEnt", "SVM", "NLHB"}
+    page = make_page(planned, results)
+    assert page.count("<figure>") == 3 + 8  # figure 2, and the shapes with what was learned of them
+    assert '<td class="who">±</td>' in page
+
+
+@pytest.mark.parametrize(("shape", "inside", "outside"), [
+    ("ring", (250, 400), (250, 250)), ("dots", (83, 83), (167, 167)),
+    ("XOR", (100, 400), (100, 100)), ("S", (250, 450), (350, 310)),
+])  # fmt: skip
+def test_points_are_labelled_by_their_shape(shape, inside, outside):
+    points, labels = draw(shape, 500, seed=1)
+    assert points.min() >= 0
+    assert points.max() <= 500
+    assert 0.2 < labels.mean() < 0.6
+    x, y = np.array([inside, outside], dtype=float).T
+    assert SHAPES[shape](x, y).tolist() == [True, False]

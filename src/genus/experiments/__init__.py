@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from genus.experiments._table import Experiment
 
-PAPERS = {"tdm": "tied_document_mixture", "rtm": "relevance", "hier": "hierarchy"}
+PAPERS = {
+    "tdm": "tied_document_mixture",
+    "rtm": "relevance",
+    "hier": "hierarchy",
+    "nlhb": "nonlinear",
+}
 
 
 def experiment(paper: str, *, quick: bool = False) -> Experiment:
