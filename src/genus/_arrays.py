@@ -55,6 +55,38 @@ class Strings(NamedTuple):
     def at(self, i: int) -> str:
         return self.blob[self.offsets[i] : self.offsets[i + 1]].tobytes().decode("utf-8", "surrogatepass")
 
+    def take(self, numbers: Int64) -> Strings:
+        """Some of the strings."""
+        starts = self.offsets[numbers]
+        lengths = self.offsets[numbers + 1] - starts
+        offsets = np.zeros(len(numbers) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        return Strings(self.blob[np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])], offsets)
+
+
+class GrowingStrings:
+    """Strings that are added to often: an addition costs as much as what is added, not as all there are."""
+
+    def __init__(self, strings: Strings) -> None:
+        self.strings = strings
+        self._rooms: list[NDArray[Any]] = [*strings]  # arrays that begin with what the strings hold
+
+    def add(self, added: Strings) -> Strings:
+        """All strings, as views of arrays that have room for more."""
+        self._append(0, self.strings.blob, added.blob)
+        self._append(1, self.strings.offsets, added.offsets[1:] + self.strings.offsets[-1])
+        blob, offsets = self._rooms
+        n_strings = len(self.strings) + len(added)
+        self.strings = Strings(blob[: offsets[n_strings]], offsets[: n_strings + 1])
+        return self.strings
+
+    def _append(self, i: int, values: NDArray[Any], more: NDArray[Any]) -> None:
+        n, end = len(values), len(values) + len(more)
+        if end > len(self._rooms[i]):
+            self._rooms[i] = np.empty(end + end // 2, dtype=values.dtype)
+            self._rooms[i][:n] = values
+        self._rooms[i][n:end] = more
+
 
 def n_threads(n_jobs: int | None) -> int:
     """The number of threads that ``n_jobs`` asks for: None and -1 mean every core this process may use."""

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from genus import _core
-from genus._arrays import Int32, SparseRows, Strings, n_threads
+from genus._arrays import GrowingStrings, Int32, SparseRows, Strings, n_threads
 from genus._tokens import Plan, Tokens, as_texts, ordered_vocabulary
 
 _EMPTY = Strings.pack([])
@@ -204,6 +204,14 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._add_words(Strings(*corpus.words(_ALL, n_threads(self.n_jobs))))
         return self._count(texts, plan)[0]
 
+    def _stream_rows(self, text: str) -> SparseRows:
+        """As `_partial_fit_rows` for one text: quick where it brings nothing new."""
+        if hasattr(self, "_words"):
+            rows, unknown = self._count([text], self._compiled())
+            if not self._grows or (unknown[0] == 0 and self._compiled().word_range[1] == 1):
+                return rows
+        return self._partial_fit_rows([text])
+
     def _transform_rows(self, texts: Any) -> tuple[SparseRows, Int32]:
         """The rows, and how many tokens of each text are unknown."""
         if not hasattr(self, "_words"):
@@ -225,15 +233,13 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return [self._words.at(int(c)) for c in columns]
         names = Strings(*self._compiled().corpus([text], 1).words(_ALL, 1))
         spelled: dict[int, list[str]] = {}
-        for name, column in zip(names.unpack(), self._columns_of(names), strict=True):
+        for name, column in zip(names.unpack(), self._columns_of(names).tolist(), strict=True):
             spelled.setdefault(column, []).append(name)
         return [" | ".join(spelled.get(int(c), ["?"])) for c in columns]
 
-    def _columns_of(self, features: Strings) -> list[int]:
+    def _columns_of(self, features: Strings) -> Int32:
         """The column of each feature, -1 where it has none."""
-        columns = _core.find_words(*features, self._compiled().n_grams, *self._words, self._table, self.n_hash or 0)
-        found: list[int] = columns.tolist()
-        return found
+        return _core.find_words(*features, self._compiled().n_grams, *self._words, self._table, self.n_hash or 0)
 
     # ------------------------------------------------------------------ state
 
@@ -250,7 +256,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_plan"}
+        return {name: value for name, value in state.items() if name not in ("_plan", "_growing")}
 
     def _set_words(self, words: Strings) -> None:
         self._words = words
@@ -258,15 +264,13 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _add_words(self, batch: Strings) -> None:
         n_old = len(self._words)
-        names = batch.unpack()
-        known = self._columns_of(batch)
-        added = Strings.pack([name for name, column in zip(names, known, strict=True) if column < 0])
-        if len(added) == 0:
+        new = np.flatnonzero(self._columns_of(batch) < 0)
+        if len(new) == 0:
             return
-        self._words = Strings(
-            np.concatenate([self._words.blob, added.blob]),
-            np.concatenate([self._words.offsets, added.offsets[1:] + self._words.offsets[-1]]),
-        )
+        growing: GrowingStrings | None = getattr(self, "_growing", None)
+        if growing is None or growing.strings is not self._words:
+            growing = self._growing = GrowingStrings(self._words)
+        self._words = growing.add(batch.take(new))
         n_grams = self._plan.n_grams
         if not (self._table.flags.writeable and _core.extend_table(self._table, *self._words, n_old, n_grams)):
             self._table = _core.make_table(*self._words, n_grams)
