@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from genus import persistence
 from genus._arrays import Float64, SparseRows, n_threads
+from genus._one_by_one import OneByOne
 from genus._registry import make_model
 from genus._tokens import as_texts
 from genus.errors import ModelFileError
@@ -24,7 +25,7 @@ from genus.text import Vectorizer
 from genus.weighting import TermWeighting
 
 
-class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Sorts texts into classes, and says why.
 
     Parameters
