@@ -24,6 +24,7 @@ from genus.cli._show import (
     table,
     working,
 )
+from genus.cli._stream import learn_stream, streams
 from genus.errors import DataError
 
 if TYPE_CHECKING:
@@ -227,19 +228,44 @@ def _print_classes(clf: TextClassifier, per_class: list[int]) -> None:
 @click.command()
 @click.argument("model")
 @click.argument("data")
+@click.option(
+    "--window",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Of a stream: tell the accuracy every N documents, over the last N.",
+)
+@click.option(
+    "--save-every",
+    type=click.FloatRange(0),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="Of a stream: how often to save.",
+)
 @data_options
 @json_option
-def learn(model: str, data: str, how: Reading, as_json: bool) -> None:
+def learn(model: str, data: str, window: int, save_every: float, how: Reading, as_json: bool) -> None:
     """Add examples to a model.
 
-    Costs as much as the new examples alone, and gives the same model as training on all of them at once.
-    New words and new classes may come. The file is replaced when all went well.
+    Costs as much as the new examples alone, and gives the same model as training on all of them at once
+    (but for dmnb, which learns in order). New words and new classes may come. The file is replaced when all
+    went well.
+
+    A model that learns online (dmnb) reads JSON lines from a pipe for ever: it predicts each, then learns it,
+    tells how often it was right, saves now and then and when stopped by Ctrl-C or SIGTERM, and goes on where
+    it was when started again. Broken lines are told and left out; the exit code is then 2.
 
     \b
     genus learn mail.genus corrections.csv
     echo '{"text": "lunch on friday?", "label": "ham"}' | genus learn m.genus -
+    tail -f labelled.jsonl | genus learn stream.genus -
     """
     clf = open_model(model)
+    if streams(clf, data, how):
+        learn_stream(clf, model, how, window, save_every, as_json=as_json)
+        return
     with working(f"reading {data}"):
         given = read(data, how)
     classes, n_words = set(clf.classes_.tolist()), clf.vectorizer_.n_columns_

@@ -1,0 +1,219 @@
+"""Learning from a stream that may never end: predict, then learn, tell how well, and save now and then."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from genus._columns import LABEL_NAMES, TEXT_NAMES, usual_name
+from genus.cli._data import Reading, as_labels, save_model
+from genus.cli._show import cell, clean, console, count, to_json
+from genus.errors import DataError
+
+if TYPE_CHECKING:
+    from genus.classifier import TextClassifier
+
+_CHUNK = 1 << 16  # bytes read at once: what is read when a signal comes is still learned
+
+
+def streams(clf: TextClassifier, data: str, how: Reading) -> bool:
+    """Whether learning from this is an endless matter: JSON lines from a pipe, and a model that learns online."""
+    return data == "-" and how.format in (None, "jsonl") and hasattr(clf.model_, "_learn_one")
+
+
+def learn_stream(
+    clf: TextClassifier, path: str, how: Reading, window: int, save_every: float, *, as_json: bool
+) -> None:
+    """Learn from standard input until it ends or a signal stops it. Broken lines are told, and left out."""
+    record = _Record(window)
+    lines = _Lines(how)
+    saved, unsaved = time.monotonic(), False
+    before = clf.model_.class_count_.sum()
+    if before and not as_json:
+        console().print(cell(f"{path} goes on after {count(round(before), 'document')}"))
+    try:
+        with _signals() as stopping:
+            for example in lines.examples(clf, stopping, save_every):
+                if example is not None:
+                    text, label = example
+                    record.add(clf.predict_one(text) == label)
+                    clf.learn_one(text, label)
+                    unsaved = True
+                    if record.n % window == 0:
+                        _tell(record, lines.n_broken, as_json)
+                if unsaved and time.monotonic() - saved >= save_every:
+                    save_model(clf, path)
+                    saved, unsaved = time.monotonic(), False
+    finally:
+        if unsaved:
+            save_model(clf, path)
+    _tell_end(record, lines.n_broken, path, as_json)
+    if lines.n_broken:
+        raise click.exceptions.Exit(2)
+
+
+class _Record:
+    """How often the prediction made before learning was right: of the last documents, and of all."""
+
+    def __init__(self, window: int) -> None:
+        self._last: deque[bool] = deque(maxlen=window)
+        self._n_right_of_last = 0
+        self._n_right = 0
+        self._begin = time.monotonic()
+        self.n = 0
+
+    def add(self, right: bool) -> None:
+        if len(self._last) == self._last.maxlen:
+            self._n_right_of_last -= self._last[0]
+        self._last.append(right)
+        self._n_right_of_last += right
+        self._n_right += right
+        self.n += 1
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "documents": self.n,
+            "accuracy": round(self._n_right_of_last / max(len(self._last), 1), 4),
+            "accuracy_of_all": round(self._n_right / max(self.n, 1), 4),
+            "per_second": round(self.n / max(time.monotonic() - self._begin, 1e-9)),
+        }
+
+
+class _Lines:
+    """JSON lines from standard input as texts and labels, in the model's own type."""
+
+    def __init__(self, how: Reading) -> None:
+        self._how = how
+        self._number = 0
+        self.n_broken = 0
+
+    def examples(self, clf: TextClassifier, stopping: _Stopping, patience: float) -> Iterator[tuple[str, Any] | None]:
+        """Text and label of each line; None where nothing came for `patience` seconds."""
+        for raw in _raw_lines(stopping, patience):
+            if raw is None:
+                yield None
+                continue
+            self._number += 1
+            if not raw or raw.isspace():
+                continue
+            try:
+                text, label = self._parse(raw)
+                example = text, as_labels(clf, [label])[0]
+            except (ValueError, RecursionError, DataError) as error:
+                if isinstance(error, _MissingError) and self._how.skip_missing:
+                    continue
+                self.n_broken += 1
+                click.echo(f"genus: line {self._number} left out: {clean(_reason(error))}", err=True)
+                continue
+            yield example
+
+    def _parse(self, raw: bytes) -> tuple[str, str]:
+        record = json.loads(raw.decode(self._how.encoding))
+        if not isinstance(record, dict):
+            raise DataError('not a JSON object, such as {"text": ..., "label": ...}')
+        text = self._field(record, "text", self._how.text, TEXT_NAMES)
+        label = self._field(record, "label", self._how.label, LABEL_NAMES)
+        if label == "":
+            raise _MissingError("label missing")
+        return text, label
+
+    def _field(self, record: dict[str, Any], what: str, asked: str | None, usual: Any) -> str:
+        name = asked or (what if what in record else usual_name(usual, list(record), None))
+        value = None if name is None else record.get(name)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if value is None:
+            raise _MissingError(f"{what} missing")
+        if isinstance(value, (list, dict)):
+            raise DataError(f"{what} is not one value")
+        return value if isinstance(value, str) else json.dumps(value)
+
+
+class _MissingError(DataError):
+    """A line without text or label."""
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"not valid JSON ({error.msg}, column {error.colno})"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not {error.encoding} (byte {error.start + 1}: {error.reason})"
+    return str(error)
+
+
+class _Stopping:
+    """Whether SIGINT or SIGTERM has come, and a file that can be read from then on."""
+
+    def __init__(self, file: int) -> None:
+        self.file = file
+        self.asked = False
+
+
+@contextmanager
+def _signals() -> Iterator[_Stopping]:
+    """SIGINT and SIGTERM ask to stop, and break into nothing."""
+    reading, writing = os.pipe()
+    stopping = _Stopping(reading)
+
+    def stop(number: int, frame: Any) -> None:
+        stopping.asked = True
+        os.write(writing, b"\0")
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopping
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(reading)
+        os.close(writing)
+
+
+def _raw_lines(stopping: _Stopping, patience: float) -> Iterator[bytes | None]:
+    source, rest = sys.stdin.fileno(), b""
+    while not stopping.asked:
+        ready, _, _ = select.select([source, stopping.file], [], [], patience)
+        if source not in ready:
+            yield None
+            continue
+        chunk = os.read(source, _CHUNK)
+        if not chunk:
+            yield rest
+            return
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
+
+
+def _tell(record: _Record, n_broken: int, as_json: bool) -> None:
+    told = record.to_dict() | {"broken_lines": n_broken}
+    if as_json:
+        click.echo(to_json(told))
+    else:
+        click.echo(
+            f"{told['documents']:>12,} documents   accuracy {told['accuracy']:.3f} of the last {len(record._last):,}, "
+            f"{told['accuracy_of_all']:.3f} of all   {told['per_second']:,} a second"
+        )
+    sys.stdout.flush()
+
+
+def _tell_end(record: _Record, n_broken: int, path: str, as_json: bool) -> None:
+    if as_json:
+        _tell(record, n_broken, as_json)
+        return
+    learned = f"learned {count(record.n, 'document')}"
+    if record.n:
+        learned += f", accuracy {record.to_dict()['accuracy_of_all']:.3f} before learning each"
+    if n_broken:
+        learned += f"; {count(n_broken, 'line')} left out"
+    console().print(cell(learned))
+    console().print(cell(f"saved {path}" if record.n else f"{path} is as it was"))
