@@ -31,17 +31,26 @@ constexpr std::int64_t ahead = 3;           // documents whose rows are asked fo
 template <class Value>
 void take_document(Lessons& lessons, const Csr<Value>& documents, std::int64_t d, std::int64_t n_words,
                    bool binary) {
+  const auto begin = documents.indptr[d], end = documents.indptr[d + 1];
+  const auto first = static_cast<std::size_t>(lessons.starts.back());
+  const auto room = first + static_cast<std::size_t>(end - begin);
+  lessons.words.resize(room);
+  if (!binary) lessons.values.resize(room);
+  auto at = first;
   double length = 0;
-  for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k) {
+  for (auto k = begin; k < end; ++k) {
     const auto w = documents.indices[k];
     const auto x = static_cast<double>(documents.values[k]);
-    if (!(x > 0) || static_cast<std::uint64_t>(w) >= static_cast<std::uint64_t>(n_words)) continue;
-    lessons.words.push_back(w);
-    if (!binary) lessons.values.push_back(x);
-    length += binary ? 1.0 : x;
+    const bool counts = x > 0 && static_cast<std::uint64_t>(w) < static_cast<std::uint64_t>(n_words);
+    lessons.words[at] = w;
+    if (!binary) lessons.values[at] = x;
+    at += counts;
+    length += counts ? x : 0.0;
   }
-  lessons.starts.push_back(std::ssize(lessons.words));
-  lessons.lengths.push_back(length);
+  lessons.words.resize(at);
+  if (!binary) lessons.values.resize(at);
+  lessons.starts.push_back(static_cast<std::int64_t>(at));
+  lessons.lengths.push_back(binary ? static_cast<double>(at - first) : length);
 }
 
 template <class Value>
@@ -49,7 +58,14 @@ Lessons take_documents(const Csr<Value>& documents, std::span<const std::int32_t
                        std::span<const double> weights, std::span<const std::int64_t> order,
                        std::int64_t n_words, bool binary) {
   Lessons lessons;
-  for (const auto d : order) {
+  lessons.words.reserve(static_cast<std::size_t>(documents.entries()));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto d = order[i];
+    if (i + 1 < order.size()) {
+      const auto next = documents.indptr[order[i + 1]];
+      __builtin_prefetch(documents.indices.data() + next);
+      __builtin_prefetch(documents.values.data() + next);
+    }
     if (!(weights[d] > 0)) continue;
     take_document(lessons, documents, d, n_words, binary);
     lessons.weights.push_back(weights[d]);

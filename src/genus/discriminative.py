@@ -199,7 +199,8 @@ class DiscriminativeNB(GrowingClassifier):
             self._parameters_cache = None
 
     def _training_rows(self, X: Any) -> SparseRows:
-        return _add_duplicates(super()._training_rows(X))
+        rows = super()._training_rows(X)
+        return rows if X.dtype.kind == "f" else _add_duplicates(rows)  # the others have none
 
     def _check_rows(self, X: Any) -> SparseRows:
         return _add_duplicates(super()._check_rows(X))
