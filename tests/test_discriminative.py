@@ -461,3 +461,37 @@ def test_the_illustrative_example_of_section_6():
     for variant in ("code", "paper"):
         clf = DiscriminativeNB(50, variant=variant, shuffle=False).fit(train, labels)
         assert clf.predict_proba(test)[0, 1] < 0.5, variant
+
+
+# WEKA 3.6.14, DMNBtext: `python -m benchmarks.weka` compares whole data sets where Java and WEKA are there.
+
+# For (classes, options of WEKA, our settings): the posteriors of documents 12, 17 and 23, trained on the first 12.
+GOLDEN = [
+    (2, "", {}, [[0.623748036, 0.376251964], [0.66579049, 0.33420951], [0.4564366, 0.5435634]]),
+    (2, "-I 3", {"n_passes": 3}, [[0.660081781, 0.339918219], [0.71943057, 0.28056943], [0.382344955, 0.617655045]]),
+    (2, "-M", {"binary": False}, [[0.706959337, 0.293040663], [0.780161896, 0.219838104], [0.316064801, 0.683935199]]),
+    (
+        4, "", {},
+        [[0.312424651, 0.13405065, 0.321885419, 0.23163928], [0.266347072, 0.087754613, 0.394949862, 0.250948453],
+         [0.163998723, 0.328825569, 0.302160263, 0.205015445]],
+    ),
+    (
+        4, "-I 3", {"n_passes": 3},
+        [[0.405702814, 0.091719861, 0.297068141, 0.205509184], [0.294572043, 0.039077622, 0.421968972, 0.244381363],
+         [0.115504205, 0.469152854, 0.257848229, 0.157494712]],
+    ),
+    (
+        4, "-M", {"binary": False},
+        [[0.255488306, 0.036379805, 0.543221132, 0.164910757], [0.046632362, 0.00408304, 0.779871582, 0.169413016],
+         [0.050419696, 0.707393082, 0.207982424, 0.034204798]],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("n_classes", "weka_options", "options_", "expected"), GOLDEN)
+def test_posteriors_are_wekas(n_classes, weka_options, options_, expected):
+    d, w = np.arange(24)[:, np.newaxis], np.arange(9)
+    counts = np.maximum((7 * d + 11 * w + d * w * (w + d % 4)) % 7 - 3, 0)
+    y = (np.arange(24) * 5 // 3) % n_classes
+    clf = DiscriminativeNB(shuffle=False, **options_).fit(counts[:12], y[:12])
+    np.testing.assert_allclose(clf.predict_proba(counts[[12, 17, 23]]), expected, atol=1e-9)
