@@ -3,9 +3,9 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from genus.discriminative import DiscriminativeNB
 from genus.aspect import PLSAClassifier
 from genus.cosine_neighbors import CosineNeighborsClassifier
+from genus.discriminative import DiscriminativeNB
 from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
 from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
 from genus.naive_bayes import MultinomialNB

@@ -1358,6 +1358,8 @@ def refined_scores(
     max_passes: int,
     seed: int,
     out: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
 @overload
 def fold_in(
     tempered: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],

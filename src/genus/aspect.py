@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from genus import _core
+from genus._additive import AdditiveClassifier
 from genus._arrays import Float64, Int64, SparseRows, n_threads
-from genus._base import GenerativeClassifier, _check_number
+from genus._base import _check_number
 from genus._documents import DocumentLedger, Documents, canonical
 from genus.statistics import ONE, Batch, ClassCounts, Ledger
 
@@ -42,7 +43,7 @@ class _Aspects:
         return np.asarray(self.table**self.tempering)
 
 
-class PLSAClassifier(GenerativeClassifier):
+class PLSAClassifier(AdditiveClassifier):
     """Documents as mixtures of classes: the largest share decides.
 
     Parameters

@@ -20,9 +20,10 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, column
 
 from genus import _core
 from genus._arrays import Float64, Int64, SparseRows, n_threads
-from genus._base import _add_duplicates, _slice, _to_rows
+from genus._base import _add_duplicates, _to_rows
 from genus._inverted_index import InvertedIndex
 from genus._label_sets import KINDS, SetRows, as_given, read_target
+from genus._posterior import slice_rows
 from genus.decoding import scut_thresholds
 from genus.statistics import Labels, encode_labels
 from genus.weighting import TermWeighting
@@ -119,7 +120,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         k = min(self.n_neighbors + leave_out, self._index.n_slots)
         size = max(1, _BLOCK // max(len(self.classes_), k))
         for begin in range(0, rows.n_rows, size):
-            block = _slice(rows, begin, begin + size)
+            block = slice_rows(rows, begin, begin + size)
             documents, cosines = self._nearest(block, k)
             if leave_out:
                 own = documents == np.arange(begin, begin + len(documents))[:, np.newaxis]
