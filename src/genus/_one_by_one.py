@@ -7,9 +7,7 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from genus._arrays import SparseRows, describe
-from genus.text import Vectorizer
-from genus.weighting import TermWeighting
+from genus._arrays import describe
 
 
 class OneByOne:
@@ -19,9 +17,7 @@ class OneByOne:
     at the first prediction after each lesson.
     """
 
-    model_: Any
-    vectorizer_: Vectorizer
-    weighting_: TermWeighting | None
+    _inside: Any
 
     def learn_one(self, text: str, label: Any, sample_weight: float = 1.0) -> Self:
         """Learn one more text. New words and new classes may come at any time.
@@ -46,25 +42,17 @@ class OneByOne:
             raise ValueError("the label is missing.")
         if not 0 <= sample_weight < math.inf:
             raise ValueError(f"sample_weight must be finite and not negative, got {sample_weight!r}.")
-        if not hasattr(self, "model_") or not hasattr(self.model_, "_learn_one"):
+        if not hasattr(self, "_inside") or not self._inside.learns_online:
             return self.partial_fit([text], [label], [sample_weight])  # type: ignore[attr-defined,no-any-return]
-        rows = self.vectorizer_._stream_rows(text)
-        if self.weighting_ is not None:
-            rows = self.weighting_._document_rows(rows)
-        self.model_._learn_one(rows, label, float(sample_weight))
+        self._inside.learn_one(text, label, float(sample_weight))
         return self
 
     def predict_one(self, text: str) -> Any:
         """The most probable label of one text."""
         _check_text(text)
-        if not hasattr(self, "model_"):
+        if not hasattr(self, "_inside"):
             check_is_fitted(self)
-        rows: SparseRows = self.vectorizer_._transform_rows([text])[0]
-        if self.weighting_ is not None:
-            rows = self.weighting_._transform_rows(rows)
-        if hasattr(self.model_, "_predict_one"):
-            return self.model_._predict_one(rows)
-        return self.model_._predict_rows(rows)[0].item()
+        return self._inside.answer_one(text)
 
 
 def _check_text(text: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import copy
 from dataclasses import replace
 from os import PathLike
@@ -14,18 +13,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from genus import persistence
-from genus._arrays import Float64, SparseRows, n_threads
+from genus._arrays import Float64, n_threads
 from genus._one_by_one import OneByOne
+from genus._parts import Parts
 from genus._registry import make_model
 from genus._tokens import as_texts
+from genus._views import ModelViews
 from genus.errors import ModelFileError
-from genus.explain import DocumentEvidence, Explanation, HiddenNode, NodeEvidence, WordEvidence
-from genus.marking import MarkedText, Review, mark_spans
+from genus.explain import Explanation
 from genus.text import Vectorizer
 from genus.weighting import TermWeighting
 
 
-class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Sorts texts into classes, and says why.
 
     Parameters
@@ -70,6 +70,8 @@ class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[
       1 of 4 words are unknown and say nothing
     """
 
+    _inside: Parts
+
     def __init__(
         self,
         model: Any = "nb",
@@ -95,31 +97,24 @@ class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[
             None for texts without a label, where the model learns from them too ("nlhb").
         sample_weight : array-like of float or None, default=None
         """
-        vectorizer, weighting, model = self._new_parts()
-        texts, labels = self._pair(texts, labels, missing=hasattr(model, "unlabelled"))
+        parts = self._new_parts()
+        texts, labels = self._pair(texts, labels, missing=hasattr(parts.model, "unlabelled"))
         known = labels[~_missing(labels)]
         if len(known) == 0 or (known == known[0]).all():
             raise ValueError("Found one class only: a classifier needs texts of at least two classes.")
-        rows = vectorizer._fit_rows(texts)
-        if weighting is not None:
-            rows = weighting._fit_rows(rows)
-        model._fit_rows(rows, labels, sample_weight)
-        self.vectorizer_, self.weighting_, self.model_ = vectorizer, weighting, model
+        parts.fit(texts, labels, sample_weight)
+        self._inside = parts
         return self
 
     def partial_fit(self, texts: Any, labels: Any, sample_weight: Any = None, classes: Any = None) -> Self:
         """Learn more. New words and new classes may come at any time."""
         texts, labels = self._pair(texts, labels)
-        if not hasattr(self, "model_"):
-            vectorizer, weighting, model = self._new_parts()
-        else:
-            vectorizer, weighting, model = self.vectorizer_, self.weighting_, self.model_
-        _require(model, "_partial_fit_rows", "learn more: train it again with all texts")
-        rows = vectorizer._partial_fit_rows(texts)
-        if weighting is not None:
-            rows = weighting._document_rows(rows) if hasattr(self, "model_") else weighting._fit_rows(rows)
-        model._partial_fit_rows(rows, labels, sample_weight)
-        self.vectorizer_, self.weighting_, self.model_ = vectorizer, weighting, model
+        if hasattr(self, "_inside"):
+            self._inside.partial_fit(texts, labels, sample_weight)
+            return self
+        parts = self._new_parts()
+        parts.partial_fit(texts, labels, sample_weight, first=True)
+        self._inside = parts
         return self
 
     def unlearn(self, texts: Any, labels: Any, sample_weight: Any = None) -> Self:
@@ -130,35 +125,9 @@ class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[
         with that label.
         """
         check_is_fitted(self)
-        _require(self.model_, "_unlearn_rows", "unlearn: train it again without these texts")
         texts, labels = self._pair(texts, labels)
-        rows, unknown = self.vectorizer_._transform_rows(texts)
-        if self.vectorizer_._keeps_every_word and unknown.any():
-            raise ValueError(f"Text {int(unknown.argmax())} has words that were never learned; nothing was unlearned.")
-        if self.weighting_ is not None:
-            rows = self.weighting_._document_rows(rows)
-        self.model_._unlearn_rows(rows, labels, sample_weight)
-        self._drop_words(rows)
+        self._inside.unlearn(texts, labels, sample_weight)
         return self
-
-    def unlearn_documents(self, numbers: Any) -> Self:
-        """Take training texts back by their numbers, those of `neighbors` and `explain`. Later texts move up.
-
-        Only models that remember their documents ("tdm", "kdc", "knn") can. Otherwise as `unlearn`.
-        """
-        model = self._model_with_documents()
-        self._drop_words(model._unlearn_numbers(model._check_numbers(numbers)))
-        return self
-
-    def _drop_words(self, unlearned: SparseRows) -> None:
-        """Forget the words of unlearned rows that no other text has."""
-        if self.vectorizer_._grows:
-            words = unlearned.indices[unlearned.data > 0]  # one that weighs nothing leaves no count to tell by
-            keep = np.ones(self.vectorizer_.n_columns_, dtype=bool)
-            keep[words] = self.model_._has_counts(words)
-            for part in (self.vectorizer_, self.weighting_, self.model_):
-                if part is not None:
-                    part._keep_columns(keep)
 
     # ------------------------------------------------------------------ answering
 
@@ -166,20 +135,8 @@ class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[
         """The most probable label of each text; with a tree of classes, or a node above it (see `predict_nodes`)."""
         if level is not None or min_proba is not None:
             return self.predict_nodes(texts, level=level, min_proba=min_proba)[0]
-        rows = self._rows(texts)
-        labels: NDArray[Any] = self.model_._predict_rows(rows)
-        return labels
-
-    def predict_nodes(
-        self, texts: Any, *, level: int | None = None, min_proba: float | None = None
-    ) -> tuple[NDArray[Any], Float64]:
-        """The most probable node of each text so many levels below the root, or one above that is sure enough.
-
-        Only models with a tree of classes ("hs", "hm") can tell. With the nodes come their probabilities.
-        """
-        rows = self._rows(texts)
-        found: tuple[NDArray[Any], Float64] = self._tree_model()._predict_node_rows(rows, level, min_proba)
-        return found
+        check_is_fitted(self)
+        return self._inside.answers(texts)
 
     def predict_proba(self, texts: Any) -> Float64:
         """The probability of each class (in the order of `classes_`) for each text."""
@@ -187,14 +144,13 @@ class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[
 
     def predict_log_proba(self, texts: Any) -> Float64:
         """The logarithm of `predict_proba`."""
-        rows = self._rows(texts)
-        log_proba: Float64 = self.model_._log_proba_rows(rows)
-        return log_proba
+        check_is_fitted(self)
+        return self._inside.log_proba(texts)
 
     def leave_one_out_log_proba(self, texts: Any, labels: Any, sample_weight: Any = None) -> Float64:
         """log p(c | text) for training texts, each by the model trained without it. Words keep their columns."""
         check_is_fitted(self)
-        _require(self.model_, "leave_one_out_log_proba", "leave texts out")
+        self._inside.require("leave_one_out_log_proba", "leave texts out")
         texts, labels = self._pair(texts, labels)
         log_proba: Float64 = self.model_.leave_one_out_log_proba(
             self.vectorizer_.transform(texts), labels, sample_weight=sample_weight
@@ -203,168 +159,60 @@ class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[
 
     def predict_top(self, texts: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
         """The k most probable labels of each text and their probabilities, best first."""
-        rows = self._rows(texts)
-        top: tuple[NDArray[Any], Float64] = self.model_._predict_top_rows(rows, k)
-        return top
+        check_is_fitted(self)
+        return self._inside.top(texts, k)
 
     def explain(self, text: str, *, label: Any = None, against: Any = None) -> Explanation:
         """Why this text is taken for `label` (by default the predicted one) and not for `against` (the next)."""
         if not isinstance(text, str):
             raise ValueError(f"explain takes one text (str), got {type(text).__name__}.")
         check_is_fitted(self)
-        counts, unknown = self.vectorizer_._transform_rows([text])
-        rows = self._weighted(counts)
-        log_proba = self.model_._log_proba_rows(rows)[0]
+        log_proba = self._inside.log_proba([text])[0]
         order = np.argsort(-log_proba, kind="stable")
         chosen = order[0] if label is None else self._class_number(label)
         rival = next((c for c in order if c != chosen), chosen) if against is None else self._class_number(against)
-        bias, words = self.model_._log_evidence(rows, [int(chosen), int(rival)])
-        contributions = words[:, 0] - words[:, 1]
-        prior = float(bias[0] - bias[1])
-        names = self.vectorizer_._words_of(text, rows.indices)
-        evidence = [
-            WordEvidence(name, float(count), float(value))
-            for name, count, value in zip(names, counts.data, contributions, strict=True)
-        ]
-        remainder = 0.0
-        documents: tuple[DocumentEvidence, ...] = ()
-        if hasattr(self.model_, "_remainder"):  # a class is a mixture
-            rest = self.model_._remainder(rows, [int(chosen), int(rival)])
-            remainder = float(rest[0] - rest[1]) if chosen != rival else 0.0
-        if hasattr(self.model_, "_document_evidence"):  # of its documents, which the model remembers
-            sources = self.model_._sources(rows, int(chosen)).tolist()
-            evidence = [replace(word, sources=tuple(s)) for word, s in zip(evidence, sources, strict=True)]
-            documents = tuple(
-                DocumentEvidence(number, self.classes_[c].item(), share)
-                for number, c, share in self.model_._document_evidence(rows, 5)
-            )
-        if hasattr(self.model_, "_levels"):  # a model with a tree
-            levels = self.model_._levels(rows, int(chosen))
-            evidence = [replace(w, levels=found) for w, found in zip(evidence, levels, strict=True)]
-        evidence.sort(key=lambda w: (-abs(w.contribution), w.word))
-        n_unknown = int(unknown[0])
+        evidence = self._inside.evidence(text, int(chosen), int(rival))
+        words = sorted(evidence.words, key=lambda w: (-abs(w.contribution), w.word))
         return Explanation(
             text=text,
             label=self.classes_[chosen].item(),
             probability=float(np.exp(log_proba[chosen])),
             against=self.classes_[rival].item(),
-            log_odds=prior + float(sum(w.contribution for w in evidence)) + remainder,
-            prior=prior,
-            words=tuple(evidence),
-            n_unknown=n_unknown,
-            n_words=n_unknown + int(counts.data.sum()),
-            remainder=remainder,
-            documents=documents,
-            nodes=self._node_evidence(rows, int(chosen)),
+            log_odds=evidence.prior + float(sum(w.contribution for w in words)) + evidence.remainder,
+            prior=evidence.prior,
+            words=tuple(words),
+            n_unknown=evidence.n_unknown,
+            n_words=evidence.n_words,
+            remainder=evidence.remainder,
+            documents=evidence.documents,
+            nodes=evidence.nodes,
         )
-
-    def _node_evidence(self, rows: SparseRows, c: int) -> tuple[NodeEvidence, ...]:
-        if not hasattr(self.model_, "_node_evidence"):
-            return ()
-        shares = self.model_._node_evidence(rows, c).tolist()
-        if len(shares) == 1:
-            return ()
-        words = [tuple(word for word, _ in self._named(*found)) for found in self.model_._node_words(c, 3)]
-        nodes = [NodeEvidence(i + 1, *node) for i, node in enumerate(zip(shares, words, strict=True))]
-        return tuple(sorted(nodes, key=lambda node: -node.share))
-
-    def hidden_nodes(self, label: Any, n: int = 10) -> list[HiddenNode]:
-        """The kinds of document that a class is made of, with n words each.
-
-        Only models of hidden nodes ("nlhb") can tell.
-        """
-        check_is_fitted(self)
-        if not hasattr(self.model_, "_node_words"):
-            raise ValueError(f"{type(self.model_).__name__} has no hidden nodes; use model='nlhb'.")
-        c = self._class_number(label)
-        counts = self.model_.node_count_[c]
-        found = zip(counts.tolist(), self.model_._node_words(c, n), self.model_.nearest_documents(label), strict=True)
-        total = max(float(counts.sum()), 1e-300)
-        return [
-            HiddenNode(label, i + 1, count / total, tuple(self._named(*words)), tuple(nearest))
-            for i, (count, words, nearest) in enumerate(found)
-        ]
-
-    def neighbors(self, texts: Any, k: int = 10) -> tuple[NDArray[np.int64], Float64]:
-        """The k training documents that carry each text's posterior: their numbers, as learned, and shares.
-
-        Only models that remember their documents ("tdm", "kdc", "knn") can tell.
-        """
-        found: tuple[NDArray[np.int64], Float64] = self._model_with_documents()._neighbors_rows(self._rows(texts), k)
-        return found
-
-    def _model_with_documents(self) -> Any:
-        check_is_fitted(self)
-        if not hasattr(self.model_, "_neighbors_rows"):
-            raise ValueError(f"{type(self.model_).__name__} keeps sums, not documents; use model='tdm'.")
-        return self.model_
-
-    def mark(self, text: str, label: Any = None) -> MarkedText:
-        """Which words of a text are about `label` (by default the predicted one), background, or the text's own.
-
-        Only "rtm" can tell.
-        """
-        if not isinstance(text, str):
-            raise ValueError(f"mark takes one text (str), got {type(text).__name__}.")
-        rows, model = self._rows([text]), self._marking_model()
-        chosen = model._predict_rows(rows)[0] if label is None else self.classes_[self._class_number(label)]
-        shares = model._mark_rows(rows, np.array([self._class_number(chosen)], dtype=np.int32))
-        spans = mark_spans(text, self.vectorizer_, rows.indices, shares)
-        background, relevant, own = rows.data @ shares / max(float(rows.data @ shares.sum(axis=1)), 1e-300)
-        return MarkedText(text, chosen.item(), spans, float(relevant), float(background), float(own))
-
-    def review(self, texts: Any, labels: Any) -> Review:
-        """How much of each labelled text is about its label, and which labels may be wrong.
-
-        Only "rtm" can tell. The texts are those it was trained with, or others.
-        """
-        check_is_fitted(self)
-        model = self._marking_model()
-        texts, labels = self._pair(texts, labels)
-        rows = self._rows(texts)
-        tokens = model._token_shares(rows, model._codes_of(labels, rows.n_rows))
-        return Review.of_tokens(labels, model._predict_rows(rows), tokens)
-
-    def _marking_model(self) -> Any:
-        if not hasattr(self.model_, "_mark_rows"):
-            raise ValueError(f"{type(self.model_).__name__} does not tell words apart; use model='rtm'.")
-        return self.model_
 
     def top_words(self, label: Any, n: int = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class, with their weights."""
         check_is_fitted(self)
-        return self._named(*self.model_._top_words(self._class_number(label), n))
+        return self._inside.top_words(self._class_number(label), n)
 
-    def _named(self, columns: Iterable[Any], weights: Iterable[Any]) -> list[tuple[str, float]]:
-        if self.vectorizer_.n_hash is not None:
-            return [(f"column {c}", float(w)) for c, w in zip(columns, weights, strict=True)]
-        words = self.vectorizer_._words
-        return [(words.at(int(c)), float(w)) for c, w in zip(columns, weights, strict=True)]
+    # ------------------------------------------------------------------ what was learned
 
-    def word_levels(self, word: str, label: Any = None) -> dict[str, float]:
-        """From which nodes of the tree a word comes, in texts of a class or in all; shares that add up to one."""
-        model = self._tree_model()
-        columns = self.vectorizer_._transform_rows([word])[0].indices
-        if len(columns) != 1:
-            raise ValueError(f"{word!r} is not one word that this model knows.")
-        levels: dict[str, float] = model.word_levels(int(columns[0]), label)
-        return levels
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_inside")
 
-    def node_words(self, node: Any, n: int = 10) -> list[tuple[str, float]]:
-        """The words that a node of the tree has for itself, with their weights."""
-        found = self._tree_model().node_words(node, n)
-        return self._named([column for column, _ in found], [weight for _, weight in found])
+    @property
+    def model_(self) -> Any:
+        return self._inside.model
 
-    def _tree_model(self) -> Any:
-        check_is_fitted(self)
-        if not hasattr(self.model_, "tree_"):
-            raise ValueError(f"{type(self.model_).__name__} has no tree of classes; use model='hm'.")
-        return self.model_
+    @property
+    def vectorizer_(self) -> Vectorizer:
+        return self._inside.vectorizer
+
+    @property
+    def weighting_(self) -> TermWeighting | None:
+        return self._inside.weighting
 
     @property
     def classes_(self) -> NDArray[Any]:
-        classes: NDArray[Any] = self.model_.classes_
-        return classes
+        return self._inside.classes_
 
     # ------------------------------------------------------------------ files
 
@@ -382,17 +230,10 @@ class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[
 
     def _get_state(self) -> dict[str, Any]:
         check_is_fitted(self)
-        state = {"vectorizer": self.vectorizer_, "model": self.model_}
-        return state if self.weighting_ is None else state | {"weighting": self.weighting_}
+        return self._inside.get_state()
 
     def _set_state(self, state: Any) -> None:
-        vectorizer, model = state["vectorizer"], state["model"]
-        if not isinstance(vectorizer, Vectorizer) or not hasattr(model, "_log_proba_rows"):
-            raise ValueError("a vectorizer and a model were expected")
-        weighting = state.get("weighting")
-        if not (weighting is None or isinstance(weighting, TermWeighting)):
-            raise ValueError("a weighting was expected")
-        self.vectorizer_, self.weighting_, self.model_ = vectorizer, weighting, model
+        self._inside = Parts.from_state(state)
 
     # ------------------------------------------------------------------ helpers
 
@@ -412,22 +253,15 @@ class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[
         other = copy(self)
         other.model = clone(self.model)
         other.set_params(**params)
-        other.model_ = self.model_._retuned(**{name.removeprefix("model__"): value for name, value in params.items()})
+        plain = {name.removeprefix("model__"): value for name, value in params.items()}
+        other._inside = replace(self._inside, model=self.model_._retuned(**plain))
         return other
 
     def _last_step(self, texts: Any) -> tuple[str, Any, Any]:
         """The prefix of the model's parameters, the fitted model, and the texts as it takes them."""
         return "model__", self.model_, self.vectorizer_.transform(texts)
 
-    def _rows(self, texts: Any) -> SparseRows:
-        if not hasattr(self, "model_"):
-            check_is_fitted(self)
-        return self._weighted(self.vectorizer_._transform_rows(texts)[0])
-
-    def _weighted(self, rows: SparseRows) -> SparseRows:
-        return rows if self.weighting_ is None else self.weighting_._transform_rows(rows)
-
-    def _new_parts(self) -> tuple[Vectorizer, TermWeighting | None, Any]:
+    def _new_parts(self) -> Parts:
         weighting = self._new_weighting()
         model = make_model(self.model) if isinstance(self.model, str) else clone(self.model)
         if self.vectorizer is None:
@@ -438,7 +272,7 @@ class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[
         for part in (vectorizer, weighting, model):
             if part is not None:
                 part.set_params(n_jobs=self.n_jobs)
-        return vectorizer, weighting, model
+        return Parts(vectorizer, weighting, model)
 
     def _new_weighting(self) -> TermWeighting | None:
         if isinstance(self.weighting, str):
@@ -472,11 +306,6 @@ class TextClassifier(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[
         if hasattr(texts, "__len__") and len(texts) != len(array):
             raise ValueError(f"Got {len(texts)} texts but {len(array)} labels.")
         return texts, array
-
-
-def _require(model: Any, method: str, what: str) -> None:
-    if not hasattr(model, method):
-        raise ValueError(f"{type(model).__name__} cannot {what}.")
 
 
 def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:

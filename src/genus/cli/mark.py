@@ -74,8 +74,10 @@ def mark(
         if data is None:
             raise click.UsageError("--report needs DATA")
         check_target(report, "--report")
+    from genus._views import RELEVANCE
+
     clf = open_model(model)
-    clf._marking_model()  # says so if it cannot mark
+    clf._parts_with(*RELEVANCE)  # says so if it cannot mark
     if data is None:
         label = None if name is None else find_class(clf, name)
         _print_marked((clf.mark(text, label) for text in messages), as_json)

@@ -1,0 +1,107 @@
+"""What a text says to one classifier, as parts that add up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from genus._arrays import Float64, SparseRows
+from genus.explain import DocumentEvidence, NodeEvidence, WordEvidence
+
+
+class Evidence(NamedTuple):
+    """What a text says for one class against another, in parts that add up to the log odds."""
+
+    prior: float
+    words: tuple[WordEvidence, ...]
+    remainder: float
+    documents: tuple[DocumentEvidence, ...]
+    nodes: tuple[NodeEvidence, ...]
+    n_unknown: int
+    n_words: int
+
+
+def evidence_of(parts: Any, text: str, chosen: int, rival: int) -> Evidence:
+    """What a text says to `genus._parts.Parts` for one class (by number) against another."""
+    counts, unknown = parts.vectorizer._transform_rows([text])
+    rows, model = parts.weighted(counts), parts.model
+    bias, contributions = model._log_evidence(rows, [chosen, rival])
+    words = name_words(parts.vectorizer, text, counts, contributions[:, 0] - contributions[:, 1])
+    remainder = 0.0
+    if hasattr(model, "_remainder") and chosen != rival:  # a class is a mixture
+        rest = model._remainder(rows, [chosen, rival])
+        remainder = float(rest[0] - rest[1])
+    if len(words) == len(rows.indices):
+        words = _with_sources(model, rows, chosen, words)
+    n_unknown = int(unknown[0])
+    return Evidence(
+        float(bias[0] - bias[1]),
+        tuple(words),
+        remainder,
+        _documents(model, rows),
+        _nodes(parts, rows, chosen),
+        n_unknown,
+        n_unknown + int(counts.data.sum()),
+    )
+
+
+def _with_sources(model: Any, rows: SparseRows, c: int, words: list[WordEvidence]) -> list[WordEvidence]:
+    """Where each word's probability comes from, in models that know: documents, or levels of a tree."""
+    if hasattr(model, "_sources"):
+        words = [
+            replace(word, sources=tuple(s)) for word, s in zip(words, model._sources(rows, c).tolist(), strict=True)
+        ]
+    if hasattr(model, "_levels"):
+        words = [replace(word, levels=found) for word, found in zip(words, model._levels(rows, c), strict=True)]
+    return words
+
+
+def _documents(model: Any, rows: SparseRows) -> tuple[DocumentEvidence, ...]:
+    if not hasattr(model, "_document_evidence"):
+        return ()
+    found = model._document_evidence(rows, 5)
+    return tuple(DocumentEvidence(number, model.classes_[c].item(), share) for number, c, share in found)
+
+
+def _nodes(parts: Any, rows: SparseRows, c: int) -> tuple[NodeEvidence, ...]:
+    if not hasattr(parts.model, "_node_evidence"):
+        return ()
+    shares = parts.model._node_evidence(rows, c).tolist()
+    if len(shares) == 1:
+        return ()
+    words = [tuple(word for word, _ in parts.named(*found)) for found in parts.model._node_words(c, 3)]
+    nodes = [NodeEvidence(i + 1, *node) for i, node in enumerate(zip(shares, words, strict=True))]
+    return tuple(sorted(nodes, key=lambda node: -node.share))
+
+
+def name_words(vectorizer: Any, text: str, counts: SparseRows, contributions: Float64) -> list[WordEvidence]:
+    """The words of one row, with what they contribute; n-grams of characters as the words that they are in."""
+    if vectorizer.analyzer == "char_wb":
+        spread = spread_over_words(vectorizer, text, counts, contributions)
+        return [WordEvidence(name, float(n), value) for name, (n, value) in spread.items()]
+    names = vectorizer._words_of(text, counts.indices)
+    parts = zip(names, counts.data.tolist(), contributions.tolist(), strict=True)
+    return [WordEvidence(name, count, value) for name, count, value in parts]
+
+
+def spread_over_words(vectorizer: Any, text: str, counts: SparseRows, values: Float64) -> dict[str, tuple[int, float]]:
+    """What n-grams of characters within words contribute, as contributions of the words that they are in.
+
+    Returns each word's count and contribution. N-grams are counted word by word, so that the sums agree.
+    """
+    per_count = dict(zip(counts.indices.tolist(), (values / counts.data).tolist(), strict=True))
+    pieces: dict[str, int] = {}
+    for piece in text.split():
+        pieces[piece] = pieces.get(piece, 0) + 1
+    rows, _ = vectorizer._transform_rows(list(pieces))
+    words: dict[str, tuple[int, float]] = {}
+    for i, (piece, n) in enumerate(pieces.items()):
+        row = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+        value = sum(x * per_count[c] for c, x in zip(rows.indices[row].tolist(), rows.data[row].tolist(), strict=True))
+        name = piece.strip(_PUNCTUATION).lower() or piece
+        before = words.get(name, (0, 0.0))
+        words[name] = (before[0] + n, before[1] + n * value)
+    return words
+
+
+_PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~«»„“”‚‘’…"

@@ -1,0 +1,151 @@
+"""A vectorizer, a weighting and a model that belong together: texts in, answers out, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from genus._arrays import Float64, Int64, SparseRows
+from genus._evidence import Evidence, evidence_of
+from genus.text import Vectorizer
+from genus.weighting import TermWeighting
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a `TextClassifier` is made of."""
+
+    vectorizer: Vectorizer
+    weighting: TermWeighting | None
+    model: Any
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        classes: NDArray[Any] = self.model.classes_
+        return classes
+
+    @property
+    def name(self) -> str:
+        return type(self.model).__name__
+
+    @property
+    def members(self) -> list[Parts]:
+        """A pool of classifiers has several."""
+        return [self]
+
+    # Rows
+
+    def rows(self, texts: Any) -> SparseRows:
+        """Texts that ask, as the model takes them."""
+        return self.weighted(self.vectorizer._transform_rows(texts)[0])
+
+    def weighted(self, counts: SparseRows) -> SparseRows:
+        return counts if self.weighting is None else self.weighting._transform_rows(counts)
+
+    # Learning
+
+    def fit(self, texts: Any, labels: NDArray[Any], sample_weight: Any) -> None:
+        rows = self.vectorizer._fit_rows(texts)
+        if self.weighting is not None:
+            rows = self.weighting._fit_rows(rows)
+        self.model._fit_rows(rows, labels, sample_weight)
+
+    def partial_fit(self, texts: Any, labels: NDArray[Any], sample_weight: Any, *, first: bool = False) -> None:
+        self.require("_partial_fit_rows", "learn more: train it again with all texts")
+        rows = self.vectorizer._partial_fit_rows(texts)
+        if self.weighting is not None:
+            rows = self.weighting._fit_rows(rows) if first else self.weighting._document_rows(rows)
+        self.model._partial_fit_rows(rows, labels, sample_weight)
+
+    @property
+    def learns_online(self) -> bool:
+        return hasattr(self.model, "_learn_one")
+
+    def learn_one(self, text: str, label: Any, weight: float) -> None:
+        rows = self.vectorizer._stream_rows(text)
+        if self.weighting is not None:
+            rows = self.weighting._document_rows(rows)
+        self.model._learn_one(rows, label, weight)
+
+    def unlearn(self, texts: Any, labels: NDArray[Any], sample_weight: Any) -> None:
+        self.require("_unlearn_rows", "unlearn: train it again without these texts")
+        rows, unknown = self.vectorizer._transform_rows(texts)
+        if self.vectorizer._keeps_every_word and unknown.any():
+            raise ValueError(f"Text {int(unknown.argmax())} has words that were never learned; nothing was unlearned.")
+        if self.weighting is not None:
+            rows = self.weighting._document_rows(rows)
+        self.model._unlearn_rows(rows, labels, sample_weight)
+        self._drop_words(rows)
+
+    def unlearn_documents(self, numbers: Any) -> None:
+        self._drop_words(self.model._unlearn_numbers(self.model._check_numbers(numbers)))
+
+    def _drop_words(self, unlearned: SparseRows) -> None:
+        """Forget the words of unlearned rows that no other text has."""
+        if self.vectorizer._grows:
+            words = unlearned.indices[unlearned.data > 0]  # one that weighs nothing leaves no count to tell by
+            keep = np.ones(self.vectorizer.n_columns_, dtype=bool)
+            keep[words] = self.model._has_counts(words)
+            for part in (self.vectorizer, self.weighting, self.model):
+                if part is not None:
+                    part._keep_columns(keep)
+
+    # Answers
+
+    def answers(self, texts: Any) -> NDArray[Any]:
+        labels: NDArray[Any] = self.model._predict_rows(self.rows(texts))
+        return labels
+
+    def answer_one(self, text: str) -> Any:
+        rows = self.rows([text])
+        if hasattr(self.model, "_predict_one"):
+            return self.model._predict_one(rows)
+        return self.model._predict_rows(rows)[0].item()
+
+    def log_proba(self, texts: Any) -> Float64:
+        log_proba: Float64 = self.model._log_proba_rows(self.rows(texts))
+        return log_proba
+
+    def top(self, texts: Any, k: int) -> tuple[NDArray[Any], Float64]:
+        top: tuple[NDArray[Any], Float64] = self.model._predict_top_rows(self.rows(texts), k)
+        return top
+
+    def evidence(self, text: str, chosen: int, rival: int) -> Evidence:
+        return evidence_of(self, text, chosen, rival)
+
+    def neighbors(self, texts: Any, k: int) -> tuple[Int64, Float64]:
+        found: tuple[Int64, Float64] = self.model._neighbors_rows(self.rows(texts), k)
+        return found
+
+    def top_words(self, c: int, n: int) -> list[tuple[str, float]]:
+        return self.named(*self.model._top_words(c, n))
+
+    def named(self, columns: Iterable[Any], weights: Iterable[Any]) -> list[tuple[str, float]]:
+        """Columns by their words."""
+        if self.vectorizer.n_hash is not None:
+            return [(f"column {c}", float(w)) for c, w in zip(columns, weights, strict=True)]
+        words = self.vectorizer._words
+        return [(words.at(int(c)), float(w)) for c, w in zip(columns, weights, strict=True)]
+
+    # Keeping
+
+    def require(self, method: str, what: str) -> None:
+        if not hasattr(self.model, method):
+            raise ValueError(f"{self.name} cannot {what}.")
+
+    def get_state(self) -> dict[str, Any]:
+        state = {"vectorizer": self.vectorizer, "model": self.model}
+        return state if self.weighting is None else state | {"weighting": self.weighting}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Parts:
+        vectorizer, model, weighting = state["vectorizer"], state["model"], state.get("weighting")
+        if not isinstance(vectorizer, Vectorizer) or not hasattr(model, "_log_proba_rows"):
+            raise ValueError("a vectorizer and a model were expected")
+        if not (weighting is None or isinstance(weighting, TermWeighting)):
+            raise ValueError("a weighting was expected")
+        return cls(vectorizer, weighting, model)
