@@ -92,6 +92,24 @@ def test_columns_that_no_document_uses_do_not_matter():
     np.testing.assert_array_equal(spread.mark(wide, y).own.data, narrow.mark(X, y).own.data)
 
 
+def test_the_order_of_entries_and_stored_zeros_do_not_matter():
+    X, y = corpus()
+    rng = np.random.default_rng(0)
+    indptr, indices, data = [0], [], []
+    for d in range(X.shape[0]):
+        row = X[[d]]
+        unused = rng.choice(np.setdiff1d(np.arange(X.shape[1]), row.indices), 3, replace=False)
+        halves = np.concatenate([row.indices, row.indices[:1], unused]), np.concatenate([row.data, [1], [0] * 3])
+        halves[1][0] -= 1
+        order = rng.permutation(len(halves[0]))
+        indices += halves[0][order].tolist()
+        data += halves[1][order].tolist()
+        indptr.append(len(indices))
+    untidy = sparse.csr_array((np.array(data, dtype=np.int64), indices, indptr), shape=X.shape)
+    assert (untidy != X).nnz == 0
+    assert_same_model(RelevanceTopicModel(random_state=0).fit(X, y), RelevanceTopicModel(random_state=0).fit(untidy, y))
+
+
 def test_a_document_with_several_labels_is_learned_once_with_each():
     X, _ = corpus(12)
     sets = [{"a"}, {"a", "b"}, {"c"}, set()] * 3

@@ -32,7 +32,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
-from genus._base import _add_duplicates, _check_labels, _check_number
+from genus._base import _check_labels, _check_number
+from genus._documents import canonical
 from genus._gibbs import BACKGROUND, CLASS, OWN, Chains, LabelledRows, split_r_hat
 from genus._label_sets import has_label_sets, label_pairs
 from genus._score_table import ScoreTable, TableClassifier
@@ -224,7 +225,7 @@ class RelevanceTopicModel(TableClassifier):
         else:
             labels, codes = encode_labels(_check_one_label_each(y, rows.n_rows))
             documents = np.arange(rows.n_rows)
-        rows, columns = _used_columns(_add_duplicates(rows), documents)
+        rows, columns = _used_columns(_canonical(rows), documents)
         counts, background, shares = self._sample(LabelledRows.of(rows, documents, codes, len(labels)), len(columns))
         self._keep(Ledger(_class_counts(counts, labels, codes, columns, rows.n_columns)))
         self.background_count_ = np.zeros(rows.n_columns)
@@ -408,6 +409,13 @@ class RelevanceTopicModel(TableClassifier):
         if not isinstance(n_words, int) or not 0 < n_words <= self.n_features_in_:
             raise ValueError("n_words must be a number of columns.")
         self.background_count_, self.shares_, self.n_words_ = background, shares, n_words
+
+
+def _canonical(rows: SparseRows) -> SparseRows:
+    """The same documents in their one form, so that equal ones are drawn alike; mostly they are in it already."""
+    shape = (rows.n_rows, rows.n_columns)
+    matrix = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape, copy=False)
+    return rows if matrix.has_canonical_format and rows.data.all() else canonical(rows)
 
 
 def _used_columns(rows: SparseRows, documents: Int64) -> tuple[SparseRows, Int64]:
