@@ -40,20 +40,18 @@ struct ClassWords {
 struct ClassWordsView {
   std::span<const std::int64_t> starts;
   std::span<const std::int32_t> words;
-  std::span<const std::int64_t> counts;
+  std::span<const std::int64_t> counts;  // may be absent after the first sweep
   std::span<const std::int32_t> places;
 
   std::int64_t size() const { return std::ssize(words); }
 
-  struct OfClass {
-    std::span<const std::int32_t> words;
-    std::span<const std::int64_t> counts;
-  };
-  OfClass of_class(std::int64_t c) const {
-    const auto begin = static_cast<std::size_t>(starts[c]),
-               n = static_cast<std::size_t>(starts[c + 1]) - begin;
-    return {words.subspan(begin, n), counts.subspan(begin, n)};
+  std::span<const std::int32_t> words_of(std::int64_t c) const {
+    return words.subspan(starts[c], size_of(c));
   }
+  std::span<const std::int64_t> counts_of(std::int64_t c) const {
+    return counts.subspan(starts[c], size_of(c));
+  }
+  std::size_t size_of(std::int64_t c) const { return static_cast<std::size_t>(starts[c + 1] - starts[c]); }
 };
 
 // Two random accesses per entry; 8 bytes per column and thread beside the result. Throws

@@ -132,12 +132,13 @@ class Sweep {
         seed_(seed),
         number_(number),
         chains_(chains),
-        background_(chains.background.size()),
         shared_topics_(static_cast<std::size_t>(documents.classes())) {
     if (number == 0) {
       start_.emplace(words, priors.n_words);
+      std::fill(chains.background.begin(), chains.background.end(), 0);
       return;
     }
+    background_.resize(chains.background.size());
     for (std::int64_t r = 0; r < chains.n_chains; ++r)
       background_totals_.push_back(total_of(chains.background.subspan(r * priors.n_words, priors.n_words)));
   }
@@ -146,12 +147,11 @@ class Sweep {
     const auto chunks = cut_classes(documents_.class_starts, documents_.entry_starts, n_threads);
     const auto n_chunks = std::ssize(chunks);
     const bool alone = n_threads == 1;
-    std::int64_t most_words = 0;
+    std::size_t most_words = 0;
     for (std::int64_t c = 0; c < documents_.classes(); ++c)
-      most_words = std::max(most_words, words_.starts[c + 1] - words_.starts[c]);
+      most_words = std::max(most_words, words_.size_of(c));
     for (const auto& chunk : chunks)
-      if (chunk.shared)
-        shared_topics_[chunk.c].resize(chains_.n_chains * words_.of_class(chunk.c).words.size());
+      if (chunk.shared) shared_topics_[chunk.c].resize(chains_.n_chains * words_.size_of(chunk.c));
     parallel_lanes(
         chains_.n_chains * n_chunks, n_threads, [&] { return Lane(most_words, priors_.n_words); },
         [&](std::int64_t i, Lane& lane) {
@@ -166,14 +166,15 @@ class Sweep {
       for (std::int64_t r = 0; n > 0 && r < chains_.n_chains; ++r)
         std::copy_n(shared_topics_[c].begin() + r * n, n, topics_of(c, r));
     }
-    std::copy(background_.begin(), background_.end(), chains_.background.begin());
+    std::copy(background_.begin(), background_.end(),
+              chains_.background.begin());  // empty in the first sweep
   }
 
  private:
   // A thread's memory: the words of its class, and the background tokens of its chain.
   struct Lane {
-    Lane(std::int64_t most_words, std::int64_t n_columns) : background(static_cast<std::size_t>(n_columns)) {
-      words.reserve(static_cast<std::size_t>(most_words));
+    Lane(std::size_t most_words, std::int64_t n_columns) : background(static_cast<std::size_t>(n_columns)) {
+      words.reserve(most_words);
     }
     std::int64_t chain = -1;
     std::vector<Word> words;
@@ -181,7 +182,7 @@ class Sweep {
   };
 
   void draw_chunk(const Chunk& chunk, Lane& lane) {
-    const auto columns = words_.of_class(chunk.c).words;
+    const auto columns = words_.words_of(chunk.c);
     lane.words.resize(columns.size());
     if (start_)
       draw_first(chunk, lane);
@@ -201,7 +202,7 @@ class Sweep {
   }
 
   void draw_first(const Chunk& chunk, Lane& lane) {
-    const auto columns = words_.of_class(chunk.c).words;
+    const auto columns = words_.words_of(chunk.c);
     const auto topics = start_->of_class(words_, chunk.c);
     for (std::size_t i = 0; i < columns.size(); ++i)
       lane.words[i] = {start_->background(columns[i]), topics.topic[i], 0, 0};
@@ -217,7 +218,7 @@ class Sweep {
   }
 
   void draw_next(const Chunk& chunk, Lane& lane) {
-    const auto columns = words_.of_class(chunk.c).words;
+    const auto columns = words_.words_of(chunk.c);
     const std::span<const std::int64_t> topics(topics_of(chunk.c, lane.chain), columns.size());
     const auto background = chains_.background.subspan(lane.chain * priors_.n_words, priors_.n_words);
     const auto [alpha, beta, n_words] = priors_;
@@ -264,7 +265,9 @@ class Sweep {
   // Adds a thread's background tokens to those of its chain.
   void flush(Lane& lane, bool alone) {
     if (lane.chain < 0) return;
-    auto* const sums = background_.data() + lane.chain * priors_.n_words;
+    // Nothing reads the chains' counts in the first sweep: they are where it counts.
+    auto* const sums =
+        (start_ ? chains_.background.data() : background_.data()) + lane.chain * priors_.n_words;
     for (std::size_t w = 0; w < lane.background.size(); ++w)
       if (lane.background[w] != 0) add(sums[w], std::exchange(lane.background[w], 0), !alone);
   }
@@ -275,7 +278,7 @@ class Sweep {
   std::uint64_t seed_;
   std::int64_t number_;
   const ChainStates<Own>& chains_;
-  Table<std::int64_t> background_;                  // what is counted
+  Table<std::int64_t> background_;                  // what is counted, after the first sweep
   std::vector<Table<std::int64_t>> shared_topics_;  // the same of classes in several chunks, by chain
   std::optional<TopicStart> start_;                 // in the first sweep
   std::vector<double> background_totals_;           // in all others: per chain

@@ -27,13 +27,14 @@ TopicStart::TopicStart(const ClassWordsView& words, std::int64_t n_words)
 }
 
 TopicStart::ClassStart TopicStart::of_class(const ClassWordsView& words, std::int64_t c) const {
-  const auto own = words.of_class(c);
+  const auto own_words = words.words_of(c);
+  const auto own_counts = words.counts_of(c);
   const auto n_words = static_cast<double>(background_.size());
   double total = 0;
-  for (const auto count : own.counts) total += static_cast<double>(count);
+  for (const auto count : own_counts) total += static_cast<double>(count);
 
   // The most and least frequent words that the class does not have.
-  std::vector<std::int32_t> inside(own.words.begin(), own.words.end());
+  std::vector<std::int32_t> inside(own_words.begin(), own_words.end());
   std::sort(inside.begin(), inside.end());
   const auto is_outside = [&](std::int32_t w) {
     return !std::binary_search(inside.begin(), inside.end(), w);
@@ -43,8 +44,8 @@ TopicStart::ClassStart TopicStart::of_class(const ClassWordsView& words, std::in
   const bool any_outside = most != ranked_.end();
 
   double shift = any_outside ? background(*most) : 0;  // f' of step 1.2
-  for (std::size_t i = 0; i < own.words.size(); ++i)
-    shift = std::max(shift, background(own.words[i]) - static_cast<double>(own.counts[i]) / total);
+  for (std::size_t i = 0; i < own_words.size(); ++i)
+    shift = std::max(shift, background(own_words[i]) - static_cast<double>(own_counts[i]) / total);
   const bool is_background = shift < 1e-12;  // the class's frequencies are the collection's
   const auto topic = [&](double class_frequency, double frequency) {
     return is_background ? frequency : (class_frequency - frequency + shift) / (n_words * shift);
@@ -64,15 +65,15 @@ TopicStart::ClassStart TopicStart::of_class(const ClassWordsView& words, std::in
   if (!is_background)
     start.larger_sum += ((n_words - static_cast<double>(n_above)) * shift - (sums_.back() - sums_[n_above])) /
                         (n_words * shift);
-  start.topic.reserve(own.words.size());
-  start.larger.reserve(own.words.size());
-  for (std::size_t i = 0; i < own.words.size(); ++i) {
-    const double frequency = background(own.words[i]);
-    start.topic.push_back(topic(static_cast<double>(own.counts[i]) / total, frequency));
+  start.topic.reserve(own_words.size());
+  start.larger.reserve(own_words.size());
+  for (std::size_t i = 0; i < own_words.size(); ++i) {
+    const double frequency = background(own_words[i]);
+    start.topic.push_back(topic(static_cast<double>(own_counts[i]) / total, frequency));
     start.larger.push_back(std::max(frequency, start.topic[i]));
     start.larger_sum += start.larger[i] - larger_outside(frequency);
   }
-  start.ranked.resize(own.words.size());
+  start.ranked.resize(own_words.size());
   std::iota(start.ranked.begin(), start.ranked.end(), 0);
   std::stable_sort(start.ranked.begin(), start.ranked.end(), [&](auto i, auto j) {
     return start.larger[static_cast<std::size_t>(i)] > start.larger[static_cast<std::size_t>(j)];

@@ -66,7 +66,7 @@ ClassWordsView words_of(const nb::handle& object) {
 void require_fit(const ClassWordsView& words, std::int64_t n_classes, std::int64_t n_entries,
                  std::int64_t n_words) {
   require(rises(words.starts, words.size()) && std::ssize(words.starts) == n_classes + 1 &&
-              words.counts.size() == words.words.size() && std::ssize(words.places) == n_entries,
+              std::ssize(words.places) == n_entries,
           "class words: arrays do not belong together");
   require(std::all_of(words.words.begin(), words.words.end(), [&](auto w) { return w >= 0 && w < n_words; }),
           "class words: a column is out of range");
@@ -84,6 +84,8 @@ void add_sweep(nb::module_& m) {
         const auto labelled_rows = labelled<Value>(documents);
         const auto class_words = words_of(words);
         require_fit(class_words, labelled_rows.classes(), labelled_rows.entries(), n_words);
+        require(number > 0 || class_words.counts.size() == class_words.words.size(),
+                "class words: the first sweep needs their counts");
         require(n_words > 0 && background.size() % static_cast<std::size_t>(n_words) == 0,
                 "chains: the background does not fit the number of words");
         const ChainStates<Own> chains{static_cast<std::int64_t>(background.size()) / n_words, view(own),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from genus import _core
 from genus._arrays import AnyFloat, Float64, Int32, Int64, SparseRows
 
+_NOTHING = np.zeros(0, dtype=np.int64)
 BACKGROUND, CLASS, OWN = range(3)  # the topics of a document, in the order of every array here
 
 
@@ -48,7 +49,8 @@ class LabelledRows:
 class ClassWords:
     """Each class's own numbering of its words: class ``c`` has ``words[starts[c]:starts[c + 1]]``.
 
-    ``counts`` are the class's tokens in fixed point, ``places`` the number of each entry's word within its class.
+    ``counts`` are the class's tokens in fixed point, which only the first sweep needs, ``places`` the number of each
+    entry's word within its class.
     """
 
     starts: Int64
@@ -88,6 +90,7 @@ class Chains:
             self.n_sweeps, self._own, self._mixtures, self._topics, self._background, self.n_threads,
         )  # fmt: skip
         self.n_sweeps += 1
+        self.words = replace(self.words, counts=_NOTHING)
 
     @property
     def own(self) -> NDArray[np.integer]:

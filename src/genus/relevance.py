@@ -254,12 +254,14 @@ class RelevanceTopicModel(TableClassifier):
                 chains.sweep()
                 shares[:, sweep] = chains.shares()
                 tell(chains.mixtures.sum(axis=(0, 1)))
-                if sweep in counted:
-                    topics += chains.topics.mean(axis=0)
-                    background += chains.background.mean(axis=0)
-        cells = np.floor(topics / len(counted) + 0.5).astype(np.int64), chains.words.words, chains.words.starts
+                for chain in range(chains.n_chains) if sweep in counted else ():
+                    topics += chains.topics[chain]
+                    background += chains.background[chain]
+        words, n = chains.words, len(counted) * chains.n_chains
+        del chains  # most of the memory
+        cells = np.floor(topics / n + 0.5).astype(np.int64), words.words, words.starts
         by_class = sparse.csr_array(cells, shape=(documents.n_classes, n_words))
-        return by_class, background / len(counted) / ONE, shares
+        return by_class, background / n / ONE, shares
 
     @property
     def _n_burnt(self) -> int:
