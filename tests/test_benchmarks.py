@@ -12,7 +12,7 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the benchmarks are run from the checkout, never installed
 
-from benchmarks import counting, end_to_end, gibbs, latency, measure, memory, model_file, models
+from benchmarks import counting, end_to_end, gibbs, latency, measure, memory, model_file, models, trees
 from benchmarks.bench import Bench
 from benchmarks.corpora import Corpus, Part
 from benchmarks.measure import Entry, Spread
@@ -65,7 +65,9 @@ def test_missed_targets_are_told() -> None:
     assert "section: set, open: 120 ms, wanted 100 ms" in shown
 
 
-@pytest.mark.parametrize("section", [counting, models, gibbs, latency, memory], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "section", [counting, models, gibbs, latency, memory, trees], ids=lambda module: module.__name__
+)
 def test_section_runs_and_finds_equal_results(section, bench: Bench, tmp_path: Path) -> None:
     table = section.run(bench)
     assert table.rows
