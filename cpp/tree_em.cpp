@@ -253,8 +253,8 @@ class Fit {
     for (int step = 0; step < settings_.n_weight_steps; ++step) improve_weights();
   }
 
-  // E_v(d,w) = (M_vw - x_dw*q) / (M_v - sum over w of x_dw*q): P(w|v) without the document and its copies, q
-  // being what the node holds of them, P(v|c,w) times their weight. 0 where nothing else is left.
+  // E_v(d,w) = (M_vw - x_dw*q) / (M_v - sum over w of x_dw*q): P(w|v) without the document, q being the
+  // part of it that the node holds, P(v|c,w). 0 where nothing else is left.
   void estimate() {
     with_loaders(std::ssize(tasks_), [&](std::int64_t i, PathLoader& loader, Table<float>& shares) {
       const auto& task = tasks_[i];

@@ -6,7 +6,7 @@
 //   P(w|c) = sum over v on the path of P(v|c) * P(w|v),   P(w|v) = M_vw / M_v                         (eq. 1)
 //
 // Node counts M_vw start as the pooled counts of the classes below. The weights P(v|c) are found by EM on
-// estimates that leave out the document itself, with its copies; the mixture then moves words between nodes
+// estimates that leave out the document itself; the mixture then moves words between nodes
 // by eq. 5 and 6, and finds the weights again.
 #pragma once
 
@@ -65,8 +65,9 @@ struct NodeTableView {
 };
 
 // Labelled documents. A value x of document d counts as x * scales[d], in fixed point, rounded as the class
-// counts have it. `left_out` is a matrix of documents x levels: how many times its own counts a document and
-// its copies make, among those below each node of its path, the root first.
+// counts have it. `left_out` is a matrix of documents x levels: how many times its own counts go with a
+// document that is left out of the nodes of its path, the root first; more than once where it is learned
+// under several classes below the node.
 struct TreeDocuments {
   Csr<double> rows;
   std::span<const std::int32_t> classes;

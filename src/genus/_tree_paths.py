@@ -79,24 +79,32 @@ class TreePaths:
         return groups.astype(np.int32), np.concatenate(([0], np.cumsum(lengths + 1))).astype(np.int64)
 
     def left_out(self, documents: Documents, weights: Float64) -> Float64:
-        """How many times its own weight a document and its copies have: (n_documents, n_levels).
+        """How many times its own weight is left out of the nodes of a document's path: (n_documents, n_levels).
 
-        At each level those count that are below the node of the document's path. Copies are documents with the same
-        words, whatever their classes: a document with several labels is learned once for each, and what is left out
-        of a node must be all that it has seen of it.
+        A document with several labels is learned once for each. It must not vouch for itself by a class beside its
+        own: with it goes, of each other class below the node, one document that has the same words (of several, the
+        mean of their weights). Copies in its own class are documents in their own right.
         """
         levels = int(self.lengths.max(initial=0))
         out = np.ones((len(weights), levels))
         nothing = np.zeros(len(weights), dtype=np.int64)
-        keys, group, size = np.unique(
+        _, group, size = np.unique(
             _keys(documents.rows, nothing.astype(np.int32), nothing), return_inverse=True, return_counts=True
         )
         copied = np.flatnonzero((size[group] > 1) & (weights > 0))
-        for level in range(levels if len(copied) else 0):
-            at = copied[self.lengths[documents.codes[copied]] > level]
-            nodes = self.nodes[self.indptr[documents.codes[at]] + level].astype(np.int64)
-            _, place = np.unique(nodes * len(keys) + group[at], return_inverse=True)
-            out[at, level] = np.bincount(place, weights[at])[place] / weights[at]
+        if not len(copied):
+            return out
+        n_classes = len(self.labels)
+        pairs, place = np.unique(group[copied] * n_classes + documents.codes[copied], return_inverse=True)
+        mean = np.bincount(place, weights[copied]) / np.bincount(place)
+        groups, classes = np.divmod(pairs, n_classes)
+        for level in range(levels):
+            deep = np.flatnonzero(self.lengths[classes] > level)
+            nodes = self.nodes[self.indptr[classes[deep]] + level].astype(np.int64)
+            _, node = np.unique(groups[deep] * self.n_nodes + nodes, return_inverse=True)
+            others = np.zeros(len(pairs))
+            others[deep] = np.bincount(node, mean[deep])[node] - mean[deep]
+            out[copied, level] = 1 + np.maximum(others[place], 0.0) / weights[copied]
         return out
 
 

@@ -62,8 +62,8 @@ class HierarchicalShrinkage(TreeClassifier):
     Notes
     -----
     Documents are kept, since leaving one out needs them: learning more, merging and unlearning are exact, and the
-    weights are found again at the next prediction. A document is left out together with all that have the same
-    words, so that one that is learned under several labels does not vouch for itself.
+    weights are found again at the next prediction. A document that is learned under several labels is left out of all
+    of them at once, so that it does not vouch for itself.
 
     An inner node may be a class; it then has a leaf of its own beside its children. A class without documents is
     as its ancestors are, with the prior of half a document.

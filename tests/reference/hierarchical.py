@@ -48,20 +48,25 @@ def moved(counts, nodes, paths, weights, groups, tempering):
     return shares
 
 
+def copies_elsewhere(X, codes, scales, paths, d, level):
+    """The weight of documents with the same words in other classes below a node of d's path: one of each class."""
+    node, total = paths[codes[d]][level], 0.0
+    for c, path in enumerate(paths):
+        if c != codes[d] and level < len(path) and path[level] == node:
+            same = [scales[e] for e in range(len(X)) if codes[e] == c and scales[e] > 0 and (X[e] == X[d]).all()]
+            total += np.mean(same) if same else 0.0
+    return total
+
+
 def estimates(X, codes, scales, nodes, shares, paths):
-    """E_v(d,w): P(w|v) for the nodes of a document's path, without the document and its copies."""
+    """E_v(d,w): P(w|v) for the nodes of a document's path, without the document and its copies elsewhere."""
     added = counted(X, scales)
     found = []
-    for d, row in enumerate(X):
+    for d in range(len(X)):
         path = paths[codes[d]]
         held_out = np.zeros((len(path), X.shape[1]))
         for j, v in enumerate(path):
-            copies = sum(
-                scales[e]
-                for e in range(len(X))
-                if j < len(paths[codes[e]]) and paths[codes[e]][j] == v and (X[e] == row).all()
-            )
-            times = copies / scales[d] if scales[d] > 0 else 1
+            times = 1 + copies_elsewhere(X, codes, scales, paths, d, j) / scales[d] if scales[d] > 0 else 1
             taken = added[d] * times * shares[codes[d]][j]
             total = left(nodes[v].sum(), taken.sum())
             for w in range(X.shape[1]):
