@@ -9,27 +9,29 @@
 
 namespace genus {
 
-inline constexpr std::int64_t em_lanes = 4;
+inline constexpr std::int64_t max_em_lanes = 16;  // a multiple of 4 is used
 
-// One feature of a document: where its row of a table begins, and its value.
-struct EmTerm {
-  std::int64_t row;
-  double x;
+// Rows of a table, and how often each counts: the features of a document, or the documents that have a
+// feature.
+struct EmEntries {
+  const std::int32_t* rows;
+  const double* x;
+  std::int64_t size;
 };
 
-// No fused multiply-add and fixed chains of additions: every x86-64 gives the same bits.
+// Tables have rows of `stride` numbers. No fused multiply-add and fixed chains of additions: every x86-64
+// gives the same bits.
 struct EmLoops {
-  // sums[j] += sum over terms of x * table[row + j], for j < n.
-  void (*gather)(std::span<const EmTerm> terms, const double* table, std::int64_t n, double* sums);
-  // table[row + j] += x * shares[j], for j < n and all terms.
-  void (*scatter)(std::span<const EmTerm> terms, const double* shares, std::int64_t n, double* table);
+  // sums[j] += sum over entries of x * table[row, j], for j < n.
+  void (*gather)(EmEntries entries, const double* table, std::int64_t stride, std::int64_t n, double* sums);
+  // table[row, j] += x * shares[j], for j < n and all entries.
+  void (*scatter)(EmEntries entries, const double* shares, std::int64_t stride, std::int64_t n,
+                  double* table);
   // Log joint probabilities of nodes x lanes become shares that add up to one over the nodes, and log_sums
   // the logarithm of their sum. With `hard` the first of the most probable nodes gets all.
-  void (*normalize)(double* scores, std::int64_t n_nodes, bool hard, double* log_sums);
-  // values = log1p(ratio * counts) for n_rows x n cells; sums[j] += values of column j. The counts are set to
-  // zero.
-  void (*log1p)(double* counts, double* values, std::int64_t n_rows, std::int64_t n, const double* ratio,
-                double* sums);
+  void (*normalize)(double* scores, std::int64_t n_nodes, std::int64_t n_lanes, bool hard, double* log_sums);
+  // values = log1p(ratio * counts) for n cells, a multiple of 4; sums += values.
+  void (*log1p)(const double* counts, const double* ratio, std::int64_t n, double* values, double* sums);
 };
 
 const EmLoops& em_loops();

@@ -1,6 +1,7 @@
 #include "gaussian_em.h"
 
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 namespace genus {
@@ -11,68 +12,85 @@ class GaussianNodes {
  public:
   GaussianNodes(std::span<const double> documents, std::int64_t n_features, const EmPlan& plan,
                 std::span<const double> floor, const EmGroup& group)
-      : documents_(documents), d_(n_features), plan_(plan), floor_(floor), group_(group) {}
+      : documents_(documents),
+        d_(n_features),
+        plan_(plan),
+        floor_(floor),
+        group_(group),
+        rows_(static_cast<std::size_t>(2 * n_features)),
+        x_(rows_.size()) {
+    std::iota(rows_.begin(), rows_.end(), 0);
+  }
 
   std::int64_t n_features() const { return 2 * d_; }
 
-  double terms(std::int64_t d, std::int64_t width, std::vector<EmTerm>& out) const {
-    out.resize(static_cast<std::size_t>(2 * d_));
+  EmDocument document(std::int64_t i) { return any_document(group_.documents[i]); }
+
+  EmDocument any_document(std::int64_t d) {
     const double* const x = documents_.data() + d * d_;
     for (std::int64_t j = 0; j < d_; ++j) {
-      out[2 * j] = {2 * j * width, x[j]};
-      out[2 * j + 1] = {(2 * j + 1) * width, x[j] * x[j]};
+      x_[2 * j] = x[j];
+      x_[2 * j + 1] = x[j] * x[j];
     }
-    return 0;
+    return {{rows_.data(), x_.data(), std::ssize(rows_)}, 0};
   }
 
-  // A node that no document belongs to stays as it was, with P(h | c) = 0.
-  void update(NodeTable& table, double* penalty) const {
-    set_log_prior(table, plan_, group_, false);
-    std::fill_n(penalty, em_lanes, 0.0);
-    const auto origin = plan_.node_starts[group_.first_class];
-    for (auto c = group_.first_class; c < group_.last_class; ++c)
-      for (auto h = plan_.node_starts[c] - origin; h < plan_.node_starts[c + 1] - origin; ++h)
-        for (std::int64_t lane = 0; lane < em_lanes; ++lane) update_node(table, h * em_lanes + lane, c);
-    std::fill(table.sums.begin(), table.sums.end(), 0.0);
+  void update(NodeTable& table, std::span<const double> shares, double* penalty) {
+    sums_.assign(table.values.size(), 0.0);
+    for (std::int64_t i = 0; i < std::ssize(group_.documents); ++i)
+      em_loops().scatter(document(i).features, shares.data() + i * table.width, table.width, table.width,
+                         sums_.data());
+    set_nodes(table);
+    std::fill_n(penalty, table.n_lanes, 0.0);
   }
 
   // Means at random documents of the class, its variances, and equal weights: for repetitions from the given
   // one on.
-  void place(NodeTable& table, std::int64_t repetition) const {
+  void place(NodeTable& table, std::int64_t repetition) {
+    sums_.assign(table.values.size(), 0.0);
     const auto origin = plan_.node_starts[group_.first_class];
     for (auto c = group_.first_class; c < group_.last_class; ++c) {
       const auto members = members_of(c);
       const auto [weight, variance] = spread_of(members);
       const auto first = plan_.node_starts[c] - origin, n_nodes = plan_.node_starts[c + 1] - origin - first;
-      for (std::int64_t lane = 0; lane < em_lanes; ++lane) {
+      for (std::int64_t lane = 0; lane < table.n_lanes; ++lane) {
         const auto points = draw_points(members, n_nodes, repetition + lane, c);
         for (std::int64_t h = 0; h < n_nodes; ++h) {
-          const auto column = (first + h) * em_lanes + lane;
+          const auto column = (first + h) * table.n_lanes + lane;
           const auto share = weight / static_cast<double>(n_nodes);
           table.weights[column] = share;
           if (points.empty()) continue;
           const double* const x = documents_.data() + points[h % points.size()] * d_;
           for (std::int64_t j = 0; j < d_; ++j) {
-            table.sums[2 * j * table.width + column] = share * x[j];
-            table.sums[(2 * j + 1) * table.width + column] = share * (x[j] * x[j] + variance[j]);
+            sums_[2 * j * table.width + column] = share * x[j];
+            sums_[(2 * j + 1) * table.width + column] = share * (x[j] * x[j] + variance[j]);
           }
         }
       }
     }
-    double penalty[em_lanes];
-    update(table, penalty);
+    set_nodes(table);
     std::fill(table.weights.begin(), table.weights.end(), 0.0);
   }
 
  private:
-  void update_node(NodeTable& table, std::int64_t column, std::int64_t c) const {
+  // The M-step from sums_. A node that no document belongs to stays as it was, with P(h | c) = 0.
+  void set_nodes(NodeTable& table) const {
+    set_log_prior(table, plan_, group_, false);
+    const auto origin = plan_.node_starts[group_.first_class];
+    for (auto c = group_.first_class; c < group_.last_class; ++c)
+      for (auto h = plan_.node_starts[c] - origin; h < plan_.node_starts[c + 1] - origin; ++h)
+        for (std::int64_t lane = 0; lane < table.n_lanes; ++lane)
+          set_node(table, h * table.n_lanes + lane, c);
+  }
+
+  void set_node(NodeTable& table, std::int64_t column, std::int64_t c) const {
     const auto n = table.weights[column];
     double constant = 0;
     for (std::int64_t j = 0; j < d_; ++j) {
       const auto one = 2 * j * table.width + column, square = one + table.width;
       if (n > 0) {
-        const auto mean = table.sums[one] / n;
-        const auto variance = std::max(table.sums[square] / n - mean * mean, floor_[c * d_ + j]);
+        const auto mean = sums_[one] / n;
+        const auto variance = std::max(sums_[square] / n - mean * mean, floor_[c * d_ + j]);
         table.values[one] = mean / variance;
         table.values[square] = -0.5 / variance;
       }
@@ -125,6 +143,9 @@ class GaussianNodes {
   const EmPlan& plan_;
   std::span<const double> floor_;
   const EmGroup& group_;
+  std::vector<std::int32_t> rows_;  // 0, 1, ...: a document has every feature
+  std::vector<double> x_;           // of the last document that was asked for
+  std::vector<double> sums_;        // features x columns
 };
 
 }  // namespace

@@ -188,6 +188,20 @@ def test_the_gaussian_kernel_is_em(task, hard, n_iterations):
             np.testing.assert_allclose(objective[:, r] + prior, expected_objective, rtol=1e-8, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_nodes", [1, 2, 3, 5, 7, 11])
+@pytest.mark.parametrize("n_lanes", [4, 8, 12, 16])
+@pytest.mark.parametrize("hard", [False, True])
+def test_every_machine_gives_the_same_bits(n_nodes, n_lanes, hard):
+    rng = np.random.default_rng(0)
+    table = rng.normal(0, 30, (9, n_nodes * n_lanes))
+    rows, x = rng.integers(0, 9, 7).astype(np.int32), rng.random(7)
+    shares = _core.em_shares(rows, x, table, n_lanes, hard, False)
+    np.testing.assert_array_equal(shares, _core.em_shares(rows, x, table, n_lanes, hard, True))
+    scores = (x @ table[rows]).reshape(n_nodes, n_lanes)
+    expected, _ = reference.expect(scores.T, np.ones((n_lanes, n_nodes), dtype=bool), hard=hard)
+    np.testing.assert_allclose(shares.reshape(n_nodes, n_lanes), expected.T, atol=1e-12)
+
+
 # What EM promises
 
 

@@ -950,6 +950,16 @@ def fit_gaussian_nodes(
     Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
     Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
 ]: ...
+def em_shares(
+    rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    n_lanes: int,
+    hard: bool,
+    portable: bool,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """An E-step as the kernels compute it: for tests."""
+
 def average_posteriors(
     scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     node_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
