@@ -24,6 +24,7 @@ SECTIONS = {
     "growth": ("document_mixture", "growth"),
     "gibbs": ("gibbs", "run"),
     "trees": ("trees", "run"),
+    "repeated_em": ("repeated_em", "run"),
 }
 RESULTS = Path(__file__).with_name("results") / "bench.json"
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the benchmarks are run from the checkout, never installed
 
-from benchmarks import counting, end_to_end, gibbs, latency, measure, memory, model_file, models, trees
+from benchmarks import counting, end_to_end, gibbs, latency, measure, memory, model_file, models, repeated_em, trees
 from benchmarks.bench import Bench
 from benchmarks.corpora import Corpus, Part
 from benchmarks.measure import Entry, Spread
@@ -66,7 +66,7 @@ def test_missed_targets_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "section", [counting, models, gibbs, latency, memory, trees], ids=lambda module: module.__name__
+    "section", [counting, models, gibbs, latency, memory, repeated_em, trees], ids=lambda module: module.__name__
 )
 def test_section_runs_and_finds_equal_results(section, bench: Bench, tmp_path: Path) -> None:
     table = section.run(bench)
