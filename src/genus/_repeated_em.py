@@ -203,10 +203,10 @@ def check_n_hidden(n_hidden: Any, labels: Labels) -> Int64:
             raise ValueError(f"n_hidden names the class {unknown[0]!r}, of which there is no document.")
         given = [n_hidden.get(label, 1) for label in labels.tolist()]
     numbers = np.asarray(given)
-    whole = numbers.dtype.kind in "iu" and (numbers >= 1).all()
-    if not whole or (numbers.ndim and numbers.shape != (len(labels),)):
+    if numbers.dtype.kind not in "iu" or (numbers < 1).any():
+        raise ValueError(f"n_hidden must be 'auto', a positive integer, or one for each class, got {n_hidden!r}.")
+    if numbers.ndim and numbers.shape != (len(labels),):
         raise ValueError(
-            f"n_hidden must be 'auto', a positive integer, or one for each of the {len(labels)} classes, "
-            f"got {n_hidden!r}."
+            f"n_hidden must be one number, or one for each of the {len(labels)} classes, got {n_hidden!r}."
         )
     return np.broadcast_to(numbers, len(labels)).astype(np.int64)
