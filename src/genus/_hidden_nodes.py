@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -94,7 +94,7 @@ class HiddenNodesClassifier(PosteriorClassifier):
 
     @abstractmethod
     def _checked_training(self, X: Any) -> Any:
-        """Validated training documents in the form that `_run` reads."""
+        """Validated training documents in the form that `_fit_task` reads."""
 
     # Learning
 
@@ -133,7 +133,6 @@ class HiddenNodesClassifier(PosteriorClassifier):
             labels, sample_weight, groups, unlabelled=self.unlabelled, unlabelled_weight=self.unlabelled_weight,
             validation_fraction=self.validation_fraction, seed=seed,
         )  # fmt: skip
-
         kept = self._fit_task(rows, task, seed)
         task, known = kept.task, kept.task.codes >= 0
         self._learned = Learned(
@@ -254,7 +253,7 @@ class HiddenNodesClassifier(PosteriorClassifier):
         return {name: getattr(self._learned, name) for name in Learned.__dataclass_fields__}
 
 
-def nearest_documents(task: Task, shares: Float64, closeness: Any, n: int = 5) -> Int64:
+def nearest_documents(task: Task, shares: Float64, closeness: Callable[[Int64, Int64], Float64], n: int = 5) -> Int64:
     """For each node, the labelled documents mostly its own (by share) with the largest closeness, -1 for none.
 
     ``closeness(documents, nodes)`` is asked for the first few hundred of each node's, by share.
@@ -268,18 +267,23 @@ def nearest_documents(task: Task, shares: Float64, closeness: Any, n: int = 5) -
     nodes = task.node_starts[task.codes[documents]] + entries - starts[documents]
     share = shares[entries]
     order = np.lexsort((documents, -share, nodes))
-    counts = np.bincount(nodes, minlength=n_nodes)
-    place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-    chosen = order[(place < per_node) & (share[order] >= 0.5)]
+    chosen = order[(_places(nodes[order]) < per_node) & (share[order] >= 0.5)]
     documents, nodes = documents[chosen], nodes[chosen]
-    values = closeness(documents, nodes)
-    order = np.lexsort((documents, -values, nodes))
+    order = np.lexsort((documents, -closeness(documents, nodes), nodes))
     documents, nodes = documents[order], nodes[order]
-    counts = np.bincount(nodes, minlength=n_nodes)
-    place = np.arange(len(nodes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    place = _places(nodes)
     nearest = np.full((n_nodes, n), -1, dtype=np.int64)
     nearest[nodes[place < n], place[place < n]] = documents[place < n]
     return nearest
+
+
+def _places(nodes: Int64) -> Int64:
+    """The place of each item among the equal ones, which stand together.
+
+    >>> _places(np.array([0, 0, 0, 2, 2])).tolist()
+    [0, 1, 2, 0, 1]
+    """
+    return np.arange(len(nodes)) - np.searchsorted(nodes, nodes)
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
