@@ -14,7 +14,7 @@ from genus.cli._show import cell, console, json_option, print_json, table, to_js
 from genus.experiments import PAPERS, experiment
 
 if TYPE_CHECKING:
-    from genus.experiments._table import Cell, Experiment, Results, Row
+    from genus.experiments._table import Cell, Experiment, Marks, Plot, Results, Row
 
 
 @click.command()
@@ -92,13 +92,15 @@ def _print(planned: Experiment, results: Results) -> None:
     out.print(cell(planned.title, "bold"))
     out.print(cell(f"{planned.metric}. {planned.protocol} {results.seconds / 60:.1f} minutes.", "dim"))
     for rows, names in blocks(planned):
-        out.print("", _scores(rows, names, results))
+        out.print("", _scores(rows, names, results, planned.marks(results)))
     for done in results.cells.values():
         if done.error:
             out.print(cell(f"{done.row} {done.system} failed: {done.error}", "red"))
     notes = [f"{row.name}: {row.note}" for row in planned.rows if row.note and row.name not in results.absent]
     out.print(cell("; ".join(notes), "dim"))
 
+    for plot in planned.plots(results):
+        _print_plot(plot)
     what = f"{planned.improved} over {planned.baseline}"
     reductions = table(f"error reduction, {what}", ">paper", ">sets", ">genus", ">sets")
     for r in error_reductions(planned, results):
@@ -119,7 +121,19 @@ def _print(planned: Experiment, results: Results) -> None:
     out.print(cell("one-sided paired t-tests over data sets: ‡ p < .005, † p < .05", "dim"))
 
 
-def _scores(rows: list[Row], names: list[str], results: Results) -> object:
+def _print_plot(plot: Plot) -> None:
+    """A figure's points: a line for each x, a column for each line of the figure."""
+    out = console()
+    out.print("", cell(plot.title, "bold"), cell(plot.note, "dim"))
+    points = table(f">{plot.x}", *(f">{name}" for name in plot.lines))
+    by_name = {name: dict(line) for name, line in plot.lines.items()}
+    for x in sorted({x for line in plot.lines.values() for x, _ in line}):
+        values = [f"{line[x]:.4g}" if x in line else "" for line in by_name.values()]
+        points.add_row(f"{x:,.6g}" if x < 1000 else f"{x:,.0f}", *values)
+    out.print(points)
+
+
+def _scores(rows: list[Row], names: list[str], results: Results, marks: Marks) -> object:
     """Three lines for a data set: the paper, genus, the difference. One, where there is only one side."""
     made = table("data set", "", *(f">{name}" for name in names))
     made.padding = (0, 1, 0, 0)
@@ -135,7 +149,10 @@ def _scores(rows: list[Row], names: list[str], results: Results) -> object:
                 made.add_row(cell(row.name, "dim"), "absent", style="dim")
             continue
         failed = {s for (r, s), c in results.cells.items() if r == row.name and c.error}
-        ours = [f"{scores[name]:.2f}" if name in scores else "failed" if name in failed else "" for name in names]
+        ours = [
+            f"{scores[name]:.2f}{marks.get((row.name, name), '')}" if name in scores else "failed" * (name in failed)
+            for name in names
+        ]
         made.add_row("" if row.paper else cell(row.name, "bold"), "genus", *ours)
         spreads = results.spreads(row.name)
         if spreads:

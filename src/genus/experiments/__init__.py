@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 PAPERS = {
     "tdm": "tied_document_mixture",
+    "dmnb": "discriminative",
     "rtm": "relevance",
     "hier": "hierarchy",
     "nlhb": "nonlinear",

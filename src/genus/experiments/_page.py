@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from genus.experiments._plots import draw
 from genus.experiments._table import (
     Experiment,
+    Marks,
     Point,
     Results,
     Row,
@@ -55,7 +57,7 @@ def make_page(experiment: Experiment, results: Results) -> str:
         f"{_STYLE}<header><h1>{_e(experiment.title)}</h1><p>{_e(experiment.source)}</p></header>"
         f"<section><h2>Scores</h2><p class='note'>{_e(experiment.metric)}. {_e(experiment.protocol)} "
         f"Measured in {minutes:.1f} minutes.</p>{_scores(experiment, results)}</section>"
-        f"{figures}{_tests(experiment, results)}{_parameters(experiment, results)}"
+        f"{_plots(experiment, results)}{figures}{_tests(experiment, results)}{_parameters(experiment, results)}"
         f"<p class='note'>{_e(used)}</p>",
     )
 
@@ -66,11 +68,12 @@ def _table(kind: str, head: Sequence[str], body: str, frame: str = "scroll") -> 
 
 
 def _scores(experiment: Experiment, results: Results) -> str:
-    return "".join(_block(rows, names, results) for rows, names in blocks(experiment))
+    marks = experiment.marks(results)
+    return "".join(_block(rows, names, results, marks) for rows, names in blocks(experiment))
 
 
-def _block(rows: Sequence[Row], names: Sequence[str], results: Results) -> str:
-    bodies = "".join(_row(row, names, results) for row in rows if row.name not in results.absent)
+def _block(rows: Sequence[Row], names: Sequence[str], results: Results, marks: Marks) -> str:
+    bodies = "".join(_row(row, names, results, marks) for row in rows if row.name not in results.absent)
     absent = "".join(
         f'<tr><th scope="row">{_e(row.name)}</th>{_numbers(names, row.paper, "paper")}</tr>'
         for row in rows
@@ -83,14 +86,14 @@ def _block(rows: Sequence[Row], names: Sequence[str], results: Results) -> str:
     return page
 
 
-def _row(row: Row, names: Sequence[str], results: Results) -> str:
+def _row(row: Row, names: Sequence[str], results: Results, marks: Marks) -> str:
     scores = results.scores(row.name)
     sizes = results.sizes(row.name)
     words = f"{sizes[2]:,} + {sizes[3]:,} documents, {sizes[1]:,} classes" if sizes else ""
     lines = []
     if row.paper:
         lines.append(("paper", _numbers(names, row.paper, "paper")))
-    lines.append(("genus", _numbers(names, scores)))
+    lines.append(("genus", _numbers(names, scores, marks={name: marks.get((row.name, name), "") for name in names})))
     spreads = results.spreads(row.name)
     if spreads:
         shown = [f"{spreads[name]:.2f}" if name in spreads else "" for name in names]
@@ -115,12 +118,19 @@ def _row(row: Row, names: Sequence[str], results: Results) -> str:
     return f"<tbody>{body}{errors}</tbody>"
 
 
-def _numbers(names: Sequence[str], scores: Any, kind: str = "") -> str:
+def _numbers(names: Sequence[str], scores: Any, kind: str = "", marks: Mapping[str, str] | None = None) -> str:
     best = max(scores.values(), default=math.nan)
     return "".join(
         f'<td class="{kind}{" best" if scores.get(name) == best else ""}">'
-        f"{format(scores[name], '.2f') if name in scores else ''}</td>"
+        f"{format(scores[name], '.2f') if name in scores else ''}{_e((marks or {}).get(name, ''))}</td>"
         for name in names
+    )
+
+
+def _plots(experiment: Experiment, results: Results) -> str:
+    return "".join(
+        f"<section><h2>{_e(plot.title)}</h2><p class='note'>{_e(plot.note)}</p>{draw(plot)}</section>"
+        for plot in experiment.plots(results)
     )
 
 

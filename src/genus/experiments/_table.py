@@ -20,6 +20,7 @@ from typing import Any
 from genus.errors import DataError
 
 Numbers = dict[str, float]
+Marks = Mapping[tuple[str, str], str]  # signs beside scores, by row and system
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,19 @@ class Measured:
     params: dict[str, Any]
     n_points: int
     spread: float | None = None  # the standard deviation, where the score is a mean over splits or seeds
+    folds: Sequence[float] = ()  # the score of each fold, where there are folds
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure of a paper: lines through points, ours and the paper's own where it prints them."""
+
+    title: str
+    note: str
+    x: str
+    y: str
+    lines: Mapping[str, Sequence[tuple[float, float]]]
+    logarithmic: bool = False  # both axes
 
 
 @dataclass(frozen=True)
@@ -70,6 +84,7 @@ class Cell:
     seconds: float = 0.0
     error: str | None = None
     sizes: tuple[int, ...] = ()  # words, classes, training and test documents
+    folds: Sequence[float] = ()
 
 
 @dataclass
@@ -110,6 +125,9 @@ class Experiment:
     baseline: str  # the system that `improved` is compared with
     improved: str
     draw: Callable[[Results], str] | None = None  # figures of its own instead of error reductions, as a section
+    tested: frozenset[str] | None = None  # tasks that paired tests are made over; None for all
+    marks: Callable[[Results], Marks] = lambda results: {}  # beside scores
+    plots: Callable[[Results], Sequence[Plot]] = lambda results: ()
 
     def run(self, out: Path | None = None, tell: Callable[[Cell], None] = lambda cell: None) -> Results:
         """Measure every cell that is not yet in ``out``."""
@@ -239,6 +257,8 @@ def to_dict(experiment: Experiment, results: Results) -> dict[str, Any]:
         "error_reductions": [asdict(e) for e in error_reductions(experiment, results)],
         "tests": {k: [asdict(t) for t in paired_tests(experiment, s)] for k, s in both(experiment, results).items()},
         "figure": {k: [asdict(p) for p in points] for k, points in figure(experiment, results).items()},
+        "marks": [[*cell, mark] for cell, mark in experiment.marks(results).items()],
+        "plots": [asdict(plot) for plot in experiment.plots(results)],
     }
 
 
@@ -286,9 +306,10 @@ def paired_tests(experiment: Experiment, scores: Mapping[str, Numbers]) -> list[
 
 def both(experiment: Experiment, results: Results) -> dict[str, dict[str, Numbers]]:
     """The scores by row: all of the paper's, and ours."""
-    ours = {row.name: results.scores(row.name) for row in experiment.rows}
+    rows = [row for row in experiment.rows if experiment.tested is None or row.task in experiment.tested]
+    ours = {row.name: results.scores(row.name) for row in rows}
     return {
-        "paper": {row.name: dict(row.paper) for row in experiment.rows if row.paper},
+        "paper": {row.name: dict(row.paper) for row in rows if row.paper},
         "genus": {name: scores for name, scores in ours.items() if scores},
     }
 
