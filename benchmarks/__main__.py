@@ -17,6 +17,7 @@ SECTIONS = {
     "counting": ("counting", "run"),
     "models": ("models", "run"),
     "end_to_end": ("end_to_end", "run"),
+    "online": ("online", "run"),
     "latency": ("latency", "run"),
     "memory": ("memory", "run"),
     "model_file": ("model_file", "run"),

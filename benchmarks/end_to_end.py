@@ -27,7 +27,7 @@ from genus import TextClassifier
 
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = ROOT / ".venv-peers"
-LABEL_PREFIX = {"fasttext": "__label__{} ", "vowpalwabbit": "{} | "}
+LABEL_PREFIX = {"fasttext": "__label__{} ", "vowpalwabbit": "{} | ", "river": "{} "}
 TITLES = {
     "genus": "genus TextClassifier",
     "scikit-learn": "scikit-learn pipeline",
@@ -58,7 +58,7 @@ def run(bench: Bench) -> Table:
             systems = _systems(corpus, Path(folder), n_threads)
             if trouble:
                 for name in LABEL_PREFIX:
-                    del systems[name]
+                    systems.pop(name, None)
             facts: dict[str, list[Facts]] = {name: [] for name in systems}
             for number in range(_rounds(bench)):
                 for name, system in systems.items():
@@ -112,7 +112,7 @@ def _systems(corpus: Corpus, folder: Path, n_threads: int) -> dict[str, Callable
         return lambda: _in_process(make(), corpus)
 
     def peer(name: str) -> Callable[[], Facts]:
-        return lambda: _peer(name, corpus, folder, n_threads)
+        return lambda: run_peer(name, corpus, folder, n_threads)
 
     return {
         "genus": in_process(lambda: TextClassifier("nb", n_jobs=n_threads)),
@@ -132,7 +132,8 @@ def _in_process(model: Any, corpus: Corpus) -> Facts:
     return {"write": 0.0, "train": trained - begin, "predict": done - trained, "accuracy": accuracy}
 
 
-def _peer(name: str, corpus: Corpus, folder: Path, n_threads: int) -> Facts:
+def run_peer(name: str, corpus: Corpus, folder: Path, n_threads: int) -> Facts:
+    """Train and predict in the peers' own environment, after writing their input."""
     begin = time.perf_counter()
     classes = sorted({*corpus.train.labels, *corpus.test.labels})
     numbers = {label: number for number, label in enumerate(classes, start=1)}

@@ -1,6 +1,6 @@
-"""fastText or Vowpal Wabbit, timed from inside an interpreter of their own.
+"""fastText, Vowpal Wabbit or river, timed from inside an interpreter of their own.
 
-    python peers.py {fasttext,vowpalwabbit} TRAIN TEST N_CLASSES N_THREADS
+    python peers.py {fasttext,vowpalwabbit,river} TRAIN TEST N_CLASSES N_THREADS
 
 prints one line of JSON: the seconds of training and of predicting, the accuracy and the version. This file
 runs in another environment than genus, and so imports nothing of it. Class numbers begin at 1.
@@ -48,11 +48,28 @@ def vowpalwabbit(train: str, test: str, n_classes: int, n_threads: int) -> dict[
     return {"train": trained - begin, "predict": done - trained, "accuracy": right / len(labels)}
 
 
+def river(train: str, test: str, n_classes: int, n_threads: int) -> dict[str, float]:
+    from river import feature_extraction, naive_bayes
+
+    model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
+    pairs, questions = (
+        [line.split(" ", 1) for line in Path(file).read_text("utf-8").splitlines()] for file in (train, test)
+    )
+    begin = time.perf_counter()
+    for label, text in pairs:
+        model.learn_one(text, label)
+    trained = time.perf_counter()
+    right = sum(model.predict_one(text) == label for label, text in questions)
+    done = time.perf_counter()
+    return {"train": trained - begin, "predict": done - trained, "accuracy": right / len(questions)}
+
+
 if __name__ == "__main__":
     name, train, test, n_classes, n_threads = sys.argv[1:]
     measure, package = {
         "fasttext": (fasttext, "fasttext-wheel"),
         "vowpalwabbit": (vowpalwabbit, "vowpalwabbit"),
+        "river": (river, "river"),
     }[name]
     facts = measure(train, test, int(n_classes), int(n_threads))
     print(json.dumps(facts | {"version": version(package)}))

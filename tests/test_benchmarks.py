@@ -12,7 +12,19 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the benchmarks are run from the checkout, never installed
 
-from benchmarks import counting, end_to_end, gibbs, latency, measure, memory, model_file, models, repeated_em, trees
+from benchmarks import (
+    counting,
+    end_to_end,
+    gibbs,
+    latency,
+    measure,
+    memory,
+    model_file,
+    models,
+    online,
+    repeated_em,
+    trees,
+)
 from benchmarks.bench import Bench
 from benchmarks.corpora import Corpus, Part
 from benchmarks.measure import Entry, Spread
@@ -86,6 +98,14 @@ def test_systems_without_an_environment_are_named_with_the_reason(
     assert [record.get("error") for record in table.records] == [None, None, "no network", "no network"]
     ours, peer = (record["rounds"][0]["accuracy"] for record in table.records[:2])
     assert ours == peer
+
+
+def test_learning_online_is_measured_without_its_peers_too(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(online, "peer_environment", lambda _: "no network")
+    table = online.run(bench)
+    assert "no network" in table.note
+    assert {record["task"] for record in table.records} >= {"texts, one pass", "counts, by MultinomialNB", "one by one"}
+    assert table.records[0]["accuracy"] > 0.9
 
 
 def test_peers_get_one_line_for_each_text(tmp_path: Path) -> None:
