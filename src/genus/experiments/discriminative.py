@@ -77,7 +77,9 @@ def systems() -> list[System]:
 def _measure(system: str, problem: Problem, settings: Settings) -> Measured:
     scores, seconds = problem.measure(system, settings)
     sd = 100 * float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
-    return Measured(float(np.mean(scores)), None, {"ms": 1e3 * seconds, "sd": sd}, 1, [round(s, 6) for s in scores])
+    return Measured(
+        float(np.mean(scores)), None, {"ms": 1e3 * seconds, "sd": sd}, 1, folds=[round(s, 6) for s in scores]
+    )
 
 
 # Problems
