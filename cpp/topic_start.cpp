@@ -19,7 +19,9 @@ TopicStart::TopicStart(const ClassWordsView& words, std::int64_t n_words)
   }
   double total = 0;
   for (const auto count : counts) total += static_cast<double>(count);
-  for (std::size_t w = 0; w < counts.size(); ++w) background_[w] = static_cast<double>(counts[w]) / total;
+  // Weights so small that all of them are zero in fixed point say nothing of the words.
+  for (std::size_t w = 0; w < counts.size(); ++w)
+    background_[w] = total > 0 ? static_cast<double>(counts[w]) / total : 1 / static_cast<double>(n_words);
   std::iota(ranked_.begin(), ranked_.end(), 0);
   std::stable_sort(ranked_.begin(), ranked_.end(),
                    [&](auto v, auto w) { return background(v) > background(w); });
@@ -32,6 +34,7 @@ TopicStart::ClassStart TopicStart::of_class(const ClassWordsView& words, std::in
   const auto n_words = static_cast<double>(background_.size());
   double total = 0;
   for (const auto count : own_counts) total += static_cast<double>(count);
+  if (total == 0) total = 1;
 
   // The most and least frequent words that the class does not have.
   std::vector<std::int32_t> inside(own_words.begin(), own_words.end());

@@ -16,7 +16,7 @@ from reference import relevance as reference
 pytestmark = pytest.mark.kernel
 
 ONE = 2.0**36
-values = st.one_of(st.just(0.0), st.integers(0, 4).map(float), st.just(16.0), st.floats(0, 9, width=32))
+values = st.one_of(st.just(0.0), st.integers(0, 4).map(float), st.just(16.0), st.floats(2**-10, 9, width=32))
 
 
 @st.composite
@@ -107,6 +107,13 @@ def test_every_token_has_one_topic():
     assert chains.background.sum() / ONE == by_topic[reference.BACKGROUND]
     assert chains.topics.sum() / ONE == by_topic[reference.CLASS]
     np.testing.assert_allclose(chains.shares().sum(axis=2), 1)
+
+
+def test_weights_that_vanish_in_fixed_point_are_drawn_all_the_same():
+    chains = run(np.array([[1e-30, 1e-20], [1e-30, 1.0]]), np.array([0, 1], dtype=np.int32), 3, n_chains=50)
+    np.testing.assert_allclose(chains.mixtures.sum(axis=2), [[1e-20, 1.0]] * 50)
+    alone = run(np.array([[1e-30]]), np.array([0], dtype=np.int32), 3, n_chains=300)
+    assert (alone.mixtures.astype(bool).sum(axis=0) > 20).all()  # each topic has its chance
 
 
 # Against exact distributions. Seeds are fixed; with others, one of these would fail in a thousand.
