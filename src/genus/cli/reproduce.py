@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_json: bool) -> None:
     """Measure a paper's tables again, beside the paper's own figures.
 
-        PAPER is tdm, the tied document mixture (Puurula and Myaeng, 2013), dmnb, discriminative multinomial naive Bayes,
+    PAPER is tdm, the tied document mixture (Puurula and Myaeng, 2013), dmnb, discriminative multinomial naive Bayes,
     rtm, the relevance-based topic model (Ha-Thuc and Srinivasan, 2008), hier, the hierarchical mixture (Toutanova and
     others, 2001), or nlhb, non-linear hierarchical Bayes (Carlos and Rakshit, 2016). Parameters are tuned on training
     documents only. Data sets are those of `genus data list`; those that are not there stay empty.
