@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 NATIVE := CMakeLists.txt $(wildcard cpp/*.h cpp/*.cpp cpp/*.inc cpp/bindings/*) tools/unicode_tables.py
 CPP := $(wildcard cpp/*.h cpp/*.cpp cpp/bindings/*)
 
-.PHONY: setup demo test lint format stubs bench sanitize clean
+.PHONY: setup demo test lint format stubs bench bench-accuracy sanitize clean
 
 setup: $(VENV)/installed
 
@@ -37,6 +37,11 @@ stubs: $(VENV)/installed
 bench: $(VENV)/installed
 	@$(PIP) $$($(BIN)/python tools/requirements.py bench)
 	@$(BIN)/python -m benchmarks $(BENCH)
+
+# Accuracy and the time of choosing, beside tuned peers: make bench-accuracy BENCH="--set r8-stemmed --each 5 --each 20"
+bench-accuracy: $(VENV)/installed
+	@$(PIP) $$($(BIN)/python tools/requirements.py bench)
+	@$(BIN)/python -m benchmarks.accuracy $(BENCH)
 
 # The native code under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own that
 # borrows the packages of the first.

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -131,3 +132,27 @@ def test_absent_sets_are_skipped_and_named(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_environment_names_versions(capsys: pytest.CaptureFixture[str]) -> None:
     print_environment(Console(width=200), environment())
     assert "scikit-learn" in capsys.readouterr().out
+
+
+def test_accuracy_is_measured_beside_tuned_peers(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks import accuracy
+
+    from test_auto import tickets
+
+    texts, labels = tickets(60)
+    test_texts, test_labels = tickets(30, seed=1)
+    task = accuracy.Task("tickets", texts, np.array(labels), test_texts, np.array(test_labels))
+    drawn = accuracy.few(task, 5, seed=0, n_unlabeled=20)
+    assert len(drawn.texts) == 15
+    assert len(drawn.unlabeled) == 20
+    assert not set(drawn.unlabeled) & set(drawn.texts)
+    results, names = {}, ["genus", "ComplementNB", "NBSVM"]
+    for given in (task, drawn):
+        cells = {
+            name: accuracy.measure(given, accuracy.CONTESTANTS[name]) for name in ("genus", "ComplementNB", "NBSVM")
+        }
+        assert all(cell["accuracy"] > 0.6 for cell in cells.values())
+        assert 0 <= cells["genus"]["calibration_error"] <= 1
+        results[given.name] = cells
+    accuracy.tables(results, names, Console(width=160))
+    assert "mean rank" in capsys.readouterr().out

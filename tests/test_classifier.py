@@ -38,7 +38,7 @@ DOCUMENTS = st.lists(st.text("abc ", max_size=12), min_size=2, max_size=12)
 
 @pytest.fixture
 def clf() -> TextClassifier:
-    return TextClassifier().fit(TEXTS, LABELS)
+    return TextClassifier("nb").fit(TEXTS, LABELS)
 
 
 def test_it_agrees_with_the_pipeline_of_scikit_learn(clf: TextClassifier) -> None:
@@ -62,7 +62,7 @@ def test_top_labels_come_best_first(clf: TextClassifier) -> None:
 def test_evidence_adds_up_to_the_log_odds(texts: list[str], question: str, n_hash: int | None) -> None:
     vectorizer = Vectorizer(token_pattern=r"\w+", ngram_range=(1, 2), n_hash=n_hash)
     labels = ["x", "y", *("xyz"[len(text) % 3] for text in texts)]
-    clf = TextClassifier(vectorizer=vectorizer).fit(["a", "b", *texts], labels)
+    clf = TextClassifier("nb", vectorizer=vectorizer).fit(["a", "b", *texts], labels)
     why = clf.explain(question)
     log_proba = clf.predict_log_proba([question])[0]
     place = clf.classes_.tolist().index
@@ -100,8 +100,8 @@ def test_an_explanation_renders_everywhere(clf: TextClassifier) -> None:
 
 
 def test_new_words_and_classes_come_at_any_time() -> None:
-    whole = TextClassifier().fit(TEXTS, LABELS)
-    grown = TextClassifier()
+    whole = TextClassifier("nb").fit(TEXTS, LABELS)
+    grown = TextClassifier("nb")
     for text, label in zip(TEXTS, LABELS, strict=True):
         grown.partial_fit([text], [label])
     new = ["the printer charged my card", "account", ""]
@@ -166,19 +166,19 @@ def test_models_are_chosen_by_name_or_given(clf: TextClassifier) -> None:
 
 def test_it_is_a_scikit_learn_estimator(clf: TextClassifier) -> None:
     assert clf.score(TEXTS, LABELS) == 1.0
-    scores = cross_val_score(TextClassifier(), np.array(TEXTS), LABELS, cv=3)
+    scores = cross_val_score(TextClassifier("nb"), np.array(TEXTS), LABELS, cv=3)
     assert (scores > 0.3).all()
     nested = TextClassifier(MultinomialNB(), vectorizer=Vectorizer()).set_params(model__alpha=0.5)
     assert clone(nested).fit(TEXTS, LABELS).model_.alpha == 0.5
     again = pickle.loads(pickle.dumps(clf))  # noqa: S301 (scikit-learn users pickle; genus itself never does)
     assert again.predict(["printer"]).tolist() == ["printer"]
     with pytest.raises(NotFittedError):
-        TextClassifier().predict(["text"])
+        TextClassifier("nb").predict(["text"])
 
 
 def test_chinese_works_without_any_option() -> None:
     texts = ["很喜欢这本书", "非常喜欢", "不好看", "太不好了"]
-    clf = TextClassifier().fit(texts, [1, 1, 0, 0])
+    clf = TextClassifier("nb").fit(texts, [1, 1, 0, 0])
     assert clf.predict(["喜欢", "不好"]).tolist() == [1, 0]
 
 
@@ -199,10 +199,10 @@ def test_chinese_works_without_any_option() -> None:
 )
 def test_wrong_training_data_is_named(texts: Any, labels: Any, message: str | None) -> None:
     if message is None:  # numpy makes one type of them: strings
-        assert TextClassifier().fit(texts, labels).classes_.tolist() == ["1", "x"]
+        assert TextClassifier("nb").fit(texts, labels).classes_.tolist() == ["1", "x"]
         return
     with pytest.raises((ValueError, TypeError), match=message):
-        TextClassifier().fit(texts, labels)
+        TextClassifier("nb").fit(texts, labels)
 
 
 def test_a_failed_fit_keeps_the_old_model(clf: TextClassifier) -> None:
@@ -247,7 +247,7 @@ def test_every_kind_of_vectorizer_is_saved(vectorizer: Vectorizer, tmp_path: Pat
 
 
 def test_functions_cannot_be_saved(tmp_path: Path) -> None:
-    clf = TextClassifier(vectorizer=Vectorizer(tokenizer=str.split)).fit(TEXTS, LABELS)
+    clf = TextClassifier("nb", vectorizer=Vectorizer(tokenizer=str.split)).fit(TEXTS, LABELS)
     with pytest.raises(ModelFileError, match="tokenizer"):
         clf.save(tmp_path / "m.genus")
 
@@ -261,7 +261,7 @@ def test_a_file_of_something_else_is_not_a_classifier(tmp_path: Path) -> None:
 def test_a_file_of_format_1_still_opens() -> None:
     """Written by version 0.1.0 from TEXTS and LABELS with the default settings."""
     loaded = TextClassifier.load(GOLDEN)
-    fresh = TextClassifier().fit(TEXTS, LABELS)
+    fresh = TextClassifier("nb").fit(TEXTS, LABELS)
     new = ["the printer charged my card", "login"]
     np.testing.assert_allclose(loaded.predict_log_proba(new), fresh.predict_log_proba(new), rtol=0, atol=1e-12)
     assert loaded.partial_fit(["where is my parcel"], ["shipping"]).predict(["where is my parcel"]).tolist() == [
@@ -290,15 +290,15 @@ def test_twenty_newsgroups_reach_what_naive_bayes_reaches(load: Any) -> None:
 
 @pytest.mark.parametrize("name", ["binary", "log_l2", "sqrt", "tfidf", "log_share", "bm25"])
 def test_a_weighting_stands_between_counts_and_model(name: str) -> None:
-    clf = TextClassifier(weighting=name).fit(TEXTS, LABELS)
+    clf = TextClassifier("nb", weighting=name).fit(TEXTS, LABELS)
     peer = make_pipeline(Vectorizer(dtype=np.float32), TermWeighting.named(name), MultinomialNB()).fit(TEXTS, LABELS)
     new = ["the printer charged my card card", "", "unheard of things", "account"]
     np.testing.assert_array_equal(clf.predict_log_proba(new), peer.predict_log_proba(new))
 
 
 def test_idf_may_be_for_questions_only() -> None:
-    clf = TextClassifier(weighting="query_idf").fit(TEXTS, LABELS)
-    plain = TextClassifier().fit(TEXTS, LABELS)
+    clf = TextClassifier("nb", weighting="query_idf").fit(TEXTS, LABELS)
+    plain = TextClassifier("nb").fit(TEXTS, LABELS)
     np.testing.assert_array_equal(clf.model_.feature_count_, plain.model_.feature_count_)
     assert (clf.predict_log_proba(TEXTS) != plain.predict_log_proba(TEXTS)).any()
     clf.unlearn(TEXTS[:1], LABELS[:1])
@@ -308,7 +308,7 @@ def test_idf_may_be_for_questions_only() -> None:
 
 @pytest.mark.parametrize("name", ["tfidf", "sqrt", "bm25", "log_share"])
 def test_a_text_unlearned_under_the_idf_of_fit_leaves_no_trace(name: str) -> None:
-    clf = TextClassifier(weighting=name).fit(TEXTS, LABELS)
+    clf = TextClassifier("nb", weighting=name).fit(TEXTS, LABELS)
     before = clf.predict_log_proba(TEXTS)
     secret = ["printer charge charge card", "paper paper account"]
     clf.partial_fit(secret, ["private", "billing"])
@@ -329,7 +329,7 @@ def _counts(texts: list[str]) -> Any:
 def test_words_that_weigh_nothing_survive_unlearning() -> None:
     """A plain idf is zero for a word of every text: no count tells that others still have it."""
     texts = [f"ticket {text}" for text in TEXTS]
-    clf = TextClassifier(weighting=TermWeighting(idf="plain")).fit(texts, LABELS)
+    clf = TextClassifier("nb", weighting=TermWeighting(idf="plain")).fit(texts, LABELS)
     clf.unlearn(texts[:1], LABELS[:1])
     words = clf.vectorizer_.get_feature_names_out()
     assert "ticket" in words
@@ -338,7 +338,7 @@ def test_words_that_weigh_nothing_survive_unlearning() -> None:
 
 
 def test_a_stream_keeps_the_weighting_of_its_first_texts() -> None:
-    clf = TextClassifier(weighting="tfidf").partial_fit(TEXTS[:6], LABELS[:6])
+    clf = TextClassifier("nb", weighting="tfidf").partial_fit(TEXTS[:6], LABELS[:6])
     frequencies = clf.weighting_.document_frequency_.tolist()
     clf.partial_fit(TEXTS[6:], LABELS[6:])
     assert clf.weighting_.document_frequency_.tolist() == frequencies
@@ -346,7 +346,7 @@ def test_a_stream_keeps_the_weighting_of_its_first_texts() -> None:
 
 
 def test_weighted_evidence_adds_up_and_shows_counts() -> None:
-    clf = TextClassifier(weighting="tfidf").fit(TEXTS, LABELS)
+    clf = TextClassifier("nb", weighting="tfidf").fit(TEXTS, LABELS)
     why = clf.explain("printer printer card zyzzyva")
     log_proba = np.sort(clf.predict_log_proba(["printer printer card zyzzyva"])[0])
     assert why.log_odds == pytest.approx(log_proba[-1] - log_proba[-2])
@@ -357,7 +357,7 @@ def test_weighted_evidence_adds_up_and_shows_counts() -> None:
 
 @pytest.mark.parametrize("weighting", ["tfidf", TermWeighting("bm25", idf="plain", norm="l1")])
 def test_the_weighting_is_saved_with_the_model(weighting: Any, tmp_path: Path) -> None:
-    clf = TextClassifier(weighting=weighting).fit(TEXTS, LABELS)
+    clf = TextClassifier("nb", weighting=weighting).fit(TEXTS, LABELS)
     clf.save(tmp_path / "m.genus")
     loaded = TextClassifier.load(tmp_path / "m.genus")
     assert loaded.weighting_.get_params() == clf.weighting_.get_params()
@@ -369,11 +369,11 @@ def test_the_weighting_is_saved_with_the_model(weighting: Any, tmp_path: Path) -
 
 def test_wrong_weightings_are_named() -> None:
     with pytest.raises(ValueError, match=r"weighting must be one of 'raw', .* got 'idf'"):
-        TextClassifier(weighting="idf").fit(TEXTS, LABELS)
+        TextClassifier("nb", weighting="idf").fit(TEXTS, LABELS)
     with pytest.raises(ValueError, match="weighting must be a name, a TermWeighting or None, got 3"):
-        TextClassifier(weighting=3).fit(TEXTS, LABELS)  # type: ignore[arg-type]
+        TextClassifier("nb", weighting=3).fit(TEXTS, LABELS)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="norm must be one of"):
-        TextClassifier(weighting=TermWeighting(norm="max")).fit(TEXTS, LABELS)
+        TextClassifier("nb", weighting=TermWeighting(norm="max")).fit(TEXTS, LABELS)
 
 
 # ---------------------------------------------------------------------- models that remember documents
@@ -402,6 +402,6 @@ def test_models_of_documents_name_the_documents(model):
 
 
 def test_models_of_sums_know_no_documents():
-    clf = TextClassifier().fit(["good", "bad"], ["+", "-"])
+    clf = TextClassifier("nb").fit(["good", "bad"], ["+", "-"])
     with pytest.raises(ValueError, match="keeps sums, not documents"):
         clf.neighbors(["good"])

@@ -42,7 +42,7 @@ def mail(tmp_path) -> str:
 
 @pytest.fixture
 def model(mail, capsys) -> str:
-    assert main(["train", mail, "--out", "mail.genus"]) == 0
+    assert main(["train", mail, "--model", "nb", "--out", "mail.genus"]) == 0
     capsys.readouterr()
     return "mail.genus"
 
@@ -142,6 +142,9 @@ def test_train_options_reach_model_and_vectorizer(mail, capsys):
 def test_train_defaults_are_those_of_the_library(mail, model):
     texts, labels = [text for _, text in ROWS], [label for label, _ in ROWS]
     there = TextClassifier.load(model).predict_log_proba(texts)
+    assert (there == TextClassifier("nb").fit(texts, labels).predict_log_proba(texts)).all()
+    assert main(["train", mail, "--out", "auto.genus"]) == 0
+    there = TextClassifier.load("auto.genus").predict_log_proba(texts)
     assert (there == TextClassifier().fit(texts, labels).predict_log_proba(texts)).all()
 
 
@@ -276,7 +279,7 @@ def test_inspect_shows_settings_classes_and_words(model, capsys):
 
 def test_models_with_numbers_for_labels_are_served(capsys):
     texts = [text for _, text in ROWS]
-    TextClassifier().fit(texts, [int(label == "spam") for label, _ in ROWS]).save("n.genus")
+    TextClassifier("nb").fit(texts, [int(label == "spam") for label, _ in ROWS]).save("n.genus")
     write_csv("n.csv", [("label", "text"), ("1", "claim cash"), ("0", "see you")])
     assert as_json(capsys, "evaluate", "n.genus", "n.csv")["accuracy"] == 1
     assert as_json(capsys, "learn", "n.genus", "n.csv")["documents"] == 10

@@ -145,7 +145,7 @@ def test_methods_are_there_if_the_estimator_has_them():
 
 def test_text_goes_in_where_the_estimator_takes_text():
     texts = ["goal and match", "shares of banks", "shares of the club after the match", "nothing"]
-    clf = LabelPowerset(TextClassifier(weighting="tfidf")).fit(texts, Y[:4])
+    clf = LabelPowerset(TextClassifier("nb", weighting="tfidf")).fit(texts, Y[:4])
     assert clf.predict(texts) == Y[:4]
     assert clf.predict_top_sets(texts[:1], k=1)[0] == [[frozenset({"sport"})]]
     clf.partial_fit(["paint and canvas"], [{"art"}])

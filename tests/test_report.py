@@ -153,7 +153,7 @@ def read_page(page: str) -> Reader:
 
 def hostile_page() -> str:
     texts = [f"alpha {EVIL} beta", "alpha gamma", "delta delta", "delta gamma"]
-    clf = TextClassifier().fit(texts, [EVIL, EVIL, "good", "good"])
+    clf = TextClassifier("nb").fit(texts, [EVIL, EVIL, "good", "good"])
     result = evaluate(clf, [f"alpha {EVIL}", "delta"], ["good", EVIL])
     return make_page(result, clf, model=EVIL, data=EVIL)
 
@@ -177,7 +177,7 @@ def test_the_page_fetches_nothing():
 
 def test_the_page_shows_scores_confusions_and_reasons():
     texts = ["claim cash now", "free cash", "see you soon", "lunch soon"]
-    clf = TextClassifier().fit(texts, ["spam", "spam", "ham", "ham"])
+    clf = TextClassifier("nb").fit(texts, ["spam", "spam", "ham", "ham"])
     result = evaluate(clf, [*texts, "free lunch cash"], ["spam", "spam", "ham", "ham", "ham"])
     text = read_page(make_page(result, clf, model="mail.genus", data="test.csv")).text
     assert "80.0%" in text
@@ -189,7 +189,7 @@ def test_the_page_shows_scores_confusions_and_reasons():
 def test_of_many_classes_the_most_confused_are_shown():
     texts = [f"word{i} common" for i in range(60)]
     labels = [f"class {i:02}" for i in range(60)]
-    clf = TextClassifier().fit(texts, labels)
+    clf = TextClassifier("nb").fit(texts, labels)
     result = evaluate(clf, [*texts, "word7 common"], [*labels, "class 09"])
     reader = read_page(make_page(result, clf, model="m", data="d"))
     assert "The 20 of 60 classes with most mistakes" in reader.text
@@ -197,12 +197,12 @@ def test_of_many_classes_the_most_confused_are_shown():
 
 
 def test_a_faultless_evaluation_has_a_page():
-    clf = TextClassifier().fit(["a word", "another one"], ["x", "y"])
+    clf = TextClassifier("nb").fit(["a word", "another one"], ["x", "y"])
     result = evaluate(clf, ["word", "one"], ["x", "y"])
     assert "There are none." in read_page(make_page(result, clf, model="m", data="d")).text
 
 
 def test_an_explanation_has_a_page():
-    clf = TextClassifier().fit([f"alpha {EVIL}", "beta"], [EVIL, "good"])
+    clf = TextClassifier("nb").fit([f"alpha {EVIL}", "beta"], [EVIL, "good"])
     page = explanation_page(clf.explain(f"alpha {EVIL}"))
     assert "script" not in {tag for tag, _ in read_page(page).seen}

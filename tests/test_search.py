@@ -410,7 +410,7 @@ def test_leave_one_out_ignores_documents_without_weight() -> None:
 
 def test_text_classifiers_leave_texts_out_exactly() -> None:
     words = Vectorizer().fit(TEXTS).get_feature_names_out().tolist()
-    clf = TextClassifier(vectorizer=Vectorizer(vocabulary=words))  # words keep their columns when left out
+    clf = TextClassifier("nb", vectorizer=Vectorizer(vocabulary=words))  # words keep their columns when left out
     log_proba = clf.fit(TEXTS, LABELS).leave_one_out_log_proba(TEXTS, LABELS)
     for i in range(len(TEXTS)):
         without = clone(clf).fit(TEXTS, LABELS).unlearn([TEXTS[i]], [LABELS[i]])

@@ -19,6 +19,7 @@ class Evidence(NamedTuple):
     nodes: tuple[NodeEvidence, ...]
     n_unknown: int
     n_words: int
+    typicality: float | None = None  # where a pool has learned what is usual
 
 
 def evidence_of(parts: Any, text: str, chosen: int, rival: int) -> Evidence:

@@ -21,6 +21,7 @@ OBJECTIVES = ("accuracy", "macro_f1", "micro_f1", "log_loss")
 _N_FOLDS = 5
 _MOST_DOCUMENTS = 30_000  # more are sampled: the choice of a model does not need them
 _LARGEST_TABLE = 40_000_000  # scores held for one setting
+_PRIOR_DOCUMENTS = 300  # as many as say as much of a model as what is known of it beforehand
 _SMOOTH = 0.05  # what a nat of log loss counts beside accuracy, which jumps from document to document
 
 
@@ -75,7 +76,8 @@ class Jury:
         if hasattr(model, "_path_scores"):
             return self._along_paths(model, settings, rows, new_rows)
         if hasattr(model, "_leave_one_out") and not self.grouped:
-            fitted = self._fitted(model.set_params(**settings[0]), rows, np.arange(len(self.codes)))
+            model.set_params(**settings[0], n_jobs=self.n_jobs)
+            fitted = self._fitted(model, rows, np.arange(len(self.codes)))
             return [fitted._retuned(**s)._leave_one_out(rows, self.codes, self.weights) for s in settings]
         return self._over_folds(model, settings, rows, new_rows)
 
@@ -85,7 +87,7 @@ class Jury:
             scores: list[Scores] = fitted._path_scores(take_rows(new_rows, test), settings)
             return scores
 
-        return self._joined(fold, len(settings))
+        return self.joined(fold, len(settings))
 
     def _over_folds(self, model: Any, settings: Settings, rows: SparseRows, new_rows: SparseRows) -> list[Scores]:
         def fold(train: Int64, test: Int64) -> list[Scores]:
@@ -97,9 +99,9 @@ class Jury:
                 found.append(scores)
             return found
 
-        return self._joined(fold, len(settings))
+        return self.joined(fold, len(settings))
 
-    def _joined(self, fold: Callable[[Int64, Int64], list[Scores]], n_settings: int) -> list[Scores]:
+    def joined(self, fold: Callable[[Int64, Int64], list[Scores]], n_settings: int) -> list[Scores]:
         """What each fold says of its documents, put together. Folds run in threads; results do not depend on them."""
         tests = [np.flatnonzero(self.folds == f) for f in range(self.n_folds)]
         trains = [np.flatnonzero(self.folds != f) for f in range(self.n_folds)]
@@ -130,10 +132,17 @@ class Jury:
         value = {"macro_f1": macro - _SMOOTH * loss, "log_loss": -loss}.get(self.objective, accuracy - _SMOOTH * loss)
         return Verdict(value, accuracy, macro, loss)
 
-    @property
-    def doubt(self) -> float:
-        """By how much the value of a good model may be off, for want of documents: half a standard error."""
-        return 0.15 / float(np.sqrt(len(self.codes)))
+    def believed(self, measured: float, prior: float) -> float:
+        """What to believe of a model's value, where ``prior`` is by how much it is thought to fall short."""
+        trust = len(self.codes) / (len(self.codes) + _PRIOR_DOCUMENTS)
+        return trust * measured - (1 - trust) * prior
+
+
+def deal_out(numbers: Int64, groups: Any, rng: np.random.Generator) -> Int64:
+    """A fold for each of these documents, whatever their labels; groups stay together."""
+    if groups is not None:
+        return _grouped(np.asarray(groups)[numbers], rng)
+    return np.asarray(rng.permutation(len(numbers)) % min(_N_FOLDS, len(numbers)))
 
 
 def _stratified(codes: Int32, rng: np.random.Generator) -> Int64:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ class Parts:
     def classes_(self) -> NDArray[Any]:
         classes: NDArray[Any] = self.model.classes_
         return classes
+
+    exclusive: ClassVar[bool] = True  # a text has one label
 
     @property
     def name(self) -> str:
@@ -113,6 +115,9 @@ class Parts:
     def top(self, texts: Any, k: int) -> tuple[NDArray[Any], Float64]:
         top: tuple[NDArray[Any], Float64] = self.model._predict_top_rows(self.rows(texts), k)
         return top
+
+    def typicality(self, texts: Any) -> NoReturn:
+        raise ValueError("typicality needs texts that were left out while learning; use model='auto'.")
 
     def evidence(self, text: str, chosen: int, rival: int) -> Evidence:
         return evidence_of(self, text, chosen, rival)

@@ -9,39 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from genus import _core
-from genus._arrays import Float64, SparseRows, n_threads
+from genus._arrays import Float64, n_threads
 from genus._documents import row_sums
+from genus._evidence import Evidence
+from genus._parts import Parts
 from genus.calibration import Temperature
-from genus.explain import DocumentEvidence, WordEvidence
+from genus.explain import WordEvidence
 from genus.rejection import Rejection
-
-
-class Evidence(NamedTuple):
-    """What a text says for one class against another, in parts that add up to the log odds."""
-
-    prior: float
-    words: tuple[WordEvidence, ...]
-    remainder: float
-    documents: tuple[DocumentEvidence, ...]
-    n_unknown: int
-    n_words: int
+from genus.text import Vectorizer
 
 
 class Pool(BaseEstimator):  # type: ignore[misc]
     """Classifiers of one set of classes, their temperatures and weights, and what is usual among their texts.
 
-    Members are `TextClassifier` objects with a model of their own. Made by `genus.auto`, not by hand.
+    Answers as `genus._parts.Parts` do, which its members are. Made by `genus.auto`, not by hand.
     """
 
     def __init__(self) -> None:
-        self.members: list[Any] = []
+        self.members: list[Parts] = []
         self.temperatures: list[Temperature] = []
         self.weights: Float64 = np.zeros(0)
         self.rejection: Rejection | None = None
@@ -49,7 +41,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
     @classmethod
     def of(
         cls,
-        members: Sequence[Any],
+        members: Sequence[Parts],
         temperatures: Sequence[Temperature],
         weights: Float64,
         rejection: Rejection | None,
@@ -61,18 +53,37 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     @property
     def classes_(self) -> NDArray[Any]:
-        classes: NDArray[Any] = self.members[0].classes_
-        return classes
+        return self.members[0].classes_
 
     @property
-    def class_count_(self) -> Float64 | None:
-        """The documents of each class, where a member counts them."""
-        return next((m.model_.class_count_ for m in self.members if hasattr(m.model_, "class_count_")), None)
+    def class_count_(self) -> Float64:
+        """The documents of each class, by their weights."""
+        counts: Float64 = self.members[0].model.class_count_
+        return counts
+
+    # Where a single classifier has its parts
+
+    name = "a pool"
+    exclusive = True
+    weighting = None
+    learns_online = False
 
     @property
-    def of_words(self) -> Any:
-        """The first member that counts words, or the first."""
-        return next((m for m in self.members if m.vectorizer_.analyzer == "word"), self.members[0])
+    def model(self) -> Pool:
+        return self
+
+    @property
+    def vectorizer(self) -> Vectorizer:
+        return self.members[0].vectorizer
+
+    def require(self, method: str, what: str) -> None:
+        if not hasattr(self, method):
+            raise ValueError(f"{self.name} cannot {what}.")
+
+    def top_words(self, label: int, n: int) -> list[tuple[str, float]]:
+        """The words that speak most for a class, by the first member that counts words."""
+        member = next((m for m in self.members if m.vectorizer.analyzer == "word"), self.members[0])
+        return member.top_words(label, n)
 
     # Answers
 
@@ -81,9 +92,9 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         total: Float64 | None = None
         shares: Float64 | None = None
         for member, temperature, weight in zip(self.members, self.temperatures, self.weights, strict=True):
-            counts, unknown = member.vectorizer_._transform_rows(texts)
+            counts, unknown = member.vectorizer._transform_rows(texts)
             lengths = row_sums(counts.indptr, counts.data)
-            scores = member.model_._joint_log_likelihood(member._weighted(counts))
+            scores = member.model._joint_log_likelihood(member.weighted(counts))
             scores *= (weight * temperature.factors(lengths))[:, np.newaxis]
             if total is None or shares is None:
                 total, shares = scores, known_shares(lengths, unknown)
@@ -95,8 +106,19 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     def log_proba(self, texts: Any) -> Float64:
         scores, _ = self.scores(texts)
-        _core.normalize_log_rows(scores, n_threads(self.members[0].n_jobs))
+        _core.normalize_log_rows(scores, n_threads(self.vectorizer.n_jobs))
         return scores
+
+    def answers(self, texts: Any) -> NDArray[Any]:
+        """The most probable label of each text."""
+        labels: NDArray[Any] = self.classes_[self.scores(texts)[0].argmax(axis=1)]
+        return labels
+
+    def answer_one(self, text: str) -> Any:
+        return self.answers([text])[0].item()
+
+    def top(self, texts: Any, k: int) -> tuple[NDArray[Any], Float64]:
+        return top_labels(self.log_proba(texts), self.classes_, k, self.vectorizer.n_jobs)
 
     def typicality(self, texts: Any) -> Float64:
         """The share of texts of the known classes that are no more like them than these are."""
@@ -123,29 +145,31 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         """The members' evidence, each with its part in the sum."""
         parts = []
         for member, temperature, weight in zip(self.members, self.temperatures, self.weights, strict=True):
-            counts, _ = member.vectorizer_._transform_rows([text])
+            counts, _ = member.vectorizer._transform_rows([text])
             factor = float(weight * temperature.factors(row_sums(counts.indptr, counts.data))[0])
-            parts.append((factor, member._evidence(text, chosen, rival)))
+            parts.append((factor, member.evidence(text, chosen, rival)))
         words: dict[str, WordEvidence] = {}
         for factor, part in parts:
             for word in part.words:
-                known = words.get(word.word, replace(word, contribution=0.0, sources=None))
-                words[word.word] = replace(known, contribution=known.contribution + factor * word.contribution)
+                known = words.get(word.word, replace(word, contribution=0.0))
+                words[word.word] = known.plus(factor * word.contribution)
         first = parts[0][1]
         return Evidence(
             sum(factor * part.prior for factor, part in parts),
             tuple(words.values()),
             sum(factor * part.remainder for factor, part in parts),
             next((part.documents for _, part in parts if part.documents), ()),
+            (),
             first.n_unknown,
             first.n_words,
+            None if self.rejection is None else float(self.typicality([text])[0]),
         )
 
     # Keeping
 
     def _get_state(self) -> dict[str, Any]:
         return {
-            "members": self.members,
+            "members": [member.get_state() for member in self.members],
             "temperatures": np.array([[t.log_scale, t.length_power] for t in self.temperatures]),
             "weights": self.weights,
             "rejection": None if self.rejection is None else self.rejection.to_state(),
@@ -155,8 +179,9 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         members, temperatures, weights = state["members"], state["temperatures"], state["weights"]
         rejection = state["rejection"]
         n = len(members) if isinstance(members, list) else 0
-        if not n or not all(hasattr(member, "_evidence") for member in members):
+        if not n or not all(isinstance(member, Mapping) for member in members):
             raise ValueError("a pool of classifiers was expected")
+        members = [Parts.from_state(member) for member in members]
         for array, shape in ((temperatures, (n, 2)), (weights, (n,))):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
                 raise ValueError(f"temperatures and weights of {n} members were expected")
@@ -167,29 +192,12 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         self.rejection = None if rejection is None else Rejection.from_state(rejection)
 
 
+def top_labels(log_proba: Float64, labels: NDArray[Any], k: int, n_jobs: int | None) -> tuple[NDArray[Any], Float64]:
+    """The k most probable labels of each row and their probabilities."""
+    columns, probabilities = _core.top_of_rows(log_proba, min(k, len(labels)), n_threads(n_jobs))
+    return labels[columns], probabilities
+
+
 def known_shares(lengths: Float64, unknown: NDArray[Any]) -> Float64:
     """Which share of each text's words is known; 0 for a text without words."""
     return np.asarray(lengths / np.maximum(lengths + unknown, 1.0))
-
-
-def spread_over_words(vectorizer: Any, text: str, counts: SparseRows, values: Float64) -> dict[str, tuple[int, float]]:
-    """What n-grams of characters within words contribute, as contributions of the words that they are in.
-
-    Returns each word's count and contribution. N-grams are counted word by word, so that the sums agree.
-    """
-    per_count = dict(zip(counts.indices.tolist(), (values / counts.data).tolist(), strict=True))
-    pieces: dict[str, int] = {}
-    for piece in text.split():
-        pieces[piece] = pieces.get(piece, 0) + 1
-    rows, _ = vectorizer._transform_rows(list(pieces))
-    words: dict[str, tuple[int, float]] = {}
-    for i, (piece, n) in enumerate(pieces.items()):
-        row = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
-        value = sum(x * per_count[c] for c, x in zip(rows.indices[row].tolist(), rows.data[row].tolist(), strict=True))
-        name = piece.strip(_PUNCTUATION).lower() or piece
-        before = words.get(name, (0, 0.0))
-        words[name] = (before[0] + n, before[1] + n * value)
-    return words
-
-
-_PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~«»„“”‚‘’…"

@@ -7,11 +7,13 @@ and the settings to try, the most promising first. How it is judged follows from
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from genus._base import _check_number
 from genus.text import Vectorizer
 from genus.weighting import TermWeighting
 
@@ -21,8 +23,31 @@ MOST_CHARACTERS = 20_000_000  # in all texts together: beyond, their n-grams wou
 
 
 @dataclass(frozen=True)
+class Wishes:
+    """What the user asked for."""
+
+    objective: str
+    time_budget: float
+    vectorizer: Vectorizer | None
+    weighting: TermWeighting | None
+    random_state: int
+    n_jobs: int | None
+
+    def check_budget(self) -> None:
+        _check_number("time_budget", self.time_budget, 1e-3, 1e9, "a positive number of seconds")
+
+
+# Where labels are found and not given: a base that counts all documents alike would hold on to wrong ones.
+FOUND_LABELS = {"refined": {"base_weight": 0.0}}
+
+
+@dataclass(frozen=True)
 class Candidate:
-    """A model on a view of the texts. The first ``n_probes`` settings are tried at once, the others if it does well."""
+    """A model on a view of the texts. The first ``n_probes`` settings are tried at once, the others if it does well.
+
+    ``prior`` is by how much the model is thought to fall short of the best, in accuracy, before anything is tried:
+    with few documents, what is measured says little more.
+    """
 
     name: str
     model: str
@@ -30,6 +55,7 @@ class Candidate:
     weighting: dict[str, Any] | None
     settings: tuple[dict[str, Any], ...]
     n_probes: int = 1
+    prior: float = 0.0
 
     @property
     def every_class_learns_all(self) -> bool:
@@ -38,7 +64,7 @@ class Candidate:
 
 
 def _refined() -> tuple[dict[str, Any], ...]:
-    probes = [(1.0, 0.25), (0.3, 0.25), (1.0, 0.0)]
+    probes = [(1.0, 0.0), (1.0, 0.25), (0.3, 0.25)]
     others = [(c, b) for b in (0.25, 0.0, 0.5) for c in (0.1, 0.3, 1.0, 3.0) if (c, b) not in probes]
     return tuple({"cost": c, "base_weight": b} for c, b in probes + others)
 
@@ -54,22 +80,23 @@ def _tfidf(power: float) -> dict[str, Any]:
 
 # Cheap ones first: what comes late is left out where time is short.
 PORTFOLIO = (
-    Candidate("naive Bayes", "nb", "words", None, tuple({"alpha": a} for a in (0.3, 0.1, 1.0, 0.03)), 4),
+    Candidate("naive Bayes", "nb", "words", None, tuple({"alpha": a} for a in (0.3, 0.1, 1.0, 0.03)), 4, 0.04),
     Candidate("refined", "refined", "words", _tfidf(1.0), _refined(), 3),
-    Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 3),
-    Candidate("refined, characters", "refined", "characters", _tfidf(1.0), _refined(), 3),
-    Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 3),
-    Candidate("refined, pairs, soft idf", "refined", "pairs", _tfidf(0.5), _refined(), 3),
-    Candidate("tied documents", "tdm", "words", {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5}, _tied(), 2),
+    Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 3, 0.015),
+    Candidate("refined, characters", "refined", "characters", _tfidf(1.0), _refined(), 3, 0.005),
+    Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 3, 0.015),
+    Candidate("refined, pairs, soft idf", "refined", "pairs", _tfidf(0.5), _refined(), 3, 0.02),
+    Candidate("refined, pairs, presence", "refined", "pairs", _tfidf(0.5) | {"tf": "binary"}, _refined(), 3, 0.02),
+    Candidate("tied documents", "tdm", "words", {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5}, _tied(), 2, 0.04),
 )
 
 
-def usual_views(n_texts: int, n_characters: int) -> dict[str, Vectorizer]:
+def usual_views(texts: Sequence[str]) -> dict[str, Vectorizer]:
     """The vectorizers by the names that candidates use, for texts of such number and size."""
-    least = 1 if n_texts < MANY_TEXTS else 2
+    least = 1 if len(texts) < MANY_TEXTS else 2
     words: dict[str, Any] = {"split_unspaced": True, "dtype": np.float32}
     views = {"words": Vectorizer(**words), "pairs": Vectorizer(ngram_range=(1, 2), min_df=least, **words)}
-    if n_characters <= MOST_CHARACTERS:
+    if sum(map(len, texts)) <= MOST_CHARACTERS:
         ngrams: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": least + 1}
         views["characters"] = Vectorizer(**ngrams, dtype=np.float32)
     return views

@@ -14,6 +14,7 @@ CLASSES = {
     "HierarchicalShrinkage": "genus.hierarchical",
     "InformationGain": "genus.selection",
     "KernelDensityClassifier": "genus.document_mixture",
+    "LabelPool": "genus._label_pool",
     "LabelPowerset": "genus.multilabel",
     "LabelTree": "genus.hierarchy",
     "LikelihoodRatioMultilabel": "genus.likelihood_ratio",

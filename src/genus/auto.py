@@ -10,68 +10,70 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from genus._arrays import Float64, Int32, SparseRows
-from genus._base import _check_number, _check_weights
-from genus._documents import row_sums
-from genus._jury import OBJECTIVES, Jury, Scores, Settings
-from genus._pool import Pool, known_shares
-from genus._portfolio import MOST_SCORES, PORTFOLIO, Candidate, own_view, own_weighting, usual_views
-from genus._registry import make_model
-from genus.calibration import Temperature, pool_weights
-from genus.rejection import Rejection
+from genus._arrays import Float64, Int64
+from genus._base import _check_weights
+from genus._documents import take_rows
+from genus._jury import OBJECTIVES, Jury, Scores
+from genus._label_choice import choose_labels
+from genus._label_pool import LabelPool
+from genus._parts import Parts
+from genus._pool import Pool
+from genus._portfolio import MOST_SCORES, PORTFOLIO, Candidate, Wishes, own_view, own_weighting, usual_views
+from genus._portfolio_search import Member, Search
+from genus._tokens import as_texts
+from genus.semi_supervised import SCHEMES, Scheme, teach
 from genus.statistics import encode_labels
 from genus.text import Vectorizer
-from genus.weighting import TermWeighting
-
-_MOST_MEMBERS = 3
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user asked for."""
-
-    objective: str
-    time_budget: float
-    vectorizer: Vectorizer | None
-    weighting: TermWeighting | None
-    random_state: int
-    n_jobs: int | None
-
-    def check(self) -> None:
-        if self.objective not in OBJECTIVES:
-            raise ValueError(f"objective must be one of {', '.join(map(repr, OBJECTIVES))}, got {self.objective!r}.")
-        _check_number("time_budget", self.time_budget, 1e-3, 1e9, "a positive number of seconds")
 
 
 @dataclass(frozen=True)
 class Choice:
     """The pool that was chosen, and how."""
 
-    pool: Pool
+    pool: Pool | LabelPool
     leaderboard: list[dict[str, Any]]
     cut_short: bool
 
+    @classmethod
+    def of(cls, pool: Any, leaderboard: Any, cut_short: Any) -> Choice:
+        """What a file holds, checked."""
+        kinds = isinstance(pool, (Pool, LabelPool)), isinstance(leaderboard, list), isinstance(cut_short, bool)
+        if not all(kinds):
+            raise ValueError("a pool and its leaderboard were expected")
+        return cls(pool, leaderboard, cut_short)
+
+
+class Given(NamedTuple):
+    """Labelled texts with what belongs to them, and texts without labels."""
+
+    texts: Any
+    labels: Any
+    sample_weight: Any
+    groups: Any
+    unlabeled: list[str]
+
 
 def choose(
-    texts: Any,
+    texts: list[str],
     labels: NDArray[Any],
     wishes: Wishes,
     *,
+    unlabeled: list[str],
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
-    make_member: Callable[..., Any],
     progress: Callable[[str, float], None],
 ) -> Choice:
-    """Search the portfolio and pool the best. ``make_member(vectorizer, weighting, model)`` wraps fitted parts."""
-    wishes.check()
+    """Search the portfolio and pool the best."""
+    if wishes.objective not in OBJECTIVES:
+        raise ValueError(f"objective must be one of {', '.join(map(repr, OBJECTIVES))}, got {wishes.objective!r}.")
+    wishes.check_budget()
     deadline = time.monotonic() + wishes.time_budget
     classes, codes = encode_labels(labels)
     weights = _check_weights(sample_weight, len(codes))
@@ -81,15 +83,61 @@ def choose(
     if group is not None and group.shape != codes.shape:
         raise ValueError(f"groups must have one entry for each text ({len(codes)}), got shape {group.shape}.")
     jury = Jury.of(codes, len(classes), weights, group, wishes.objective, wishes.random_state, wishes.n_jobs)
-    candidates, views = _portfolio_for(texts, len(codes) * len(classes), wishes)
-    search = Search(texts, jury, codes, weights, candidates, views, deadline, progress)
+    every_text = [*texts, *unlabeled]
+    candidates, views = _portfolio_for(every_text, len(codes) * len(classes), wishes)
+    search = Search(every_text, jury, candidates, views, deadline, progress)
     search.run()
     members = search.members()
-    fitted = [make_member(*search.fitted(member, labels, wishes.n_jobs)) for member in members]
+    counted = np.ones(len(codes)) if weights is None else weights
+    if unlabeled:
+        members, models = _with_unlabelled(search, members, labels, counted, classes, wishes.n_jobs)
+    else:
+        models = [search.fitted(member, labels, counted, wishes.n_jobs) for member in members]
     pool = Pool.of(
-        fitted, [m.temperature for m in members], np.array([m.weight for m in members]), search.rejection(members)
+        [Parts(*search.parts(member), model) for member, model in zip(members, models, strict=True)],
+        [member.temperature for member in members],
+        np.array([member.weight for member in members]),
+        search.rejection(members),
     )
     return Choice(pool, search.leaderboard(members), search.cut_short)
+
+
+def choose_sets(texts: list[str], labels: Any, wishes: Wishes, *, sample_weight: Any, groups: Any) -> Choice:
+    """The same for sets of labels."""
+    return Choice(*choose_labels(texts, labels, wishes, sample_weight=sample_weight, groups=groups))
+
+
+def holds_sets(labels: Any) -> bool:
+    """Whether each text is given several labels, or none, rather than one."""
+    if getattr(labels, "ndim", 1) == 2:
+        return True
+    first = next(iter(labels), None) if isinstance(labels, (list, tuple, np.ndarray)) else None
+    return isinstance(first, (set, frozenset, list, tuple))
+
+
+def plain_texts(texts: Any) -> list[str]:
+    """Texts as a list of str, whatever held them."""
+    given = as_texts(texts)
+    found = list(given.to_pylist() if hasattr(given, "to_pylist") else given)
+    for i, text in enumerate(found):
+        if not isinstance(text, str):
+            raise ValueError(f"Expected texts (str), got {type(text).__name__} in row {i}.")
+    return found
+
+
+def split_unlabeled(texts: Any, labels: Any, sample_weight: Any, groups: Any, unlabeled: Any) -> Given:
+    """Texts whose label is None put to the unlabelled ones; what belongs to them goes."""
+    more = [] if unlabeled is None else plain_texts(unlabeled)
+    given = list(labels)
+    lost = np.array([label is None for label in given], dtype=bool)
+    if not lost.any() or len(texts) != len(given):
+        return Given(texts, labels, sample_weight, groups, more)
+    if lost.all():
+        raise ValueError("labels must not all be None: nothing could be learned.")
+    every, known = plain_texts(texts), np.flatnonzero(~lost)
+    more = [*(every[i] for i in np.flatnonzero(lost)), *more]
+    weight, group = (None if value is None else np.asarray(value)[known] for value in (sample_weight, groups))
+    return Given([every[i] for i in known], [given[i] for i in known], weight, group, more)
 
 
 def _portfolio_for(texts: Any, n_scores: int, wishes: Wishes) -> tuple[Sequence[Candidate], dict[str, Vectorizer]]:
@@ -97,13 +145,59 @@ def _portfolio_for(texts: Any, n_scores: int, wishes: Wishes) -> tuple[Sequence[
         views = {"given": clone(wishes.vectorizer)}
         candidates = own_view(wishes.weighting)
     else:
-        views = usual_views(len(texts), sum(map(len, texts)))
+        views = usual_views(texts)
         candidates = PORTFOLIO if wishes.weighting is None else own_weighting(wishes.weighting)
     for vectorizer in views.values():
         vectorizer.set_params(n_jobs=wishes.n_jobs)
     if n_scores > MOST_SCORES:
         candidates = tuple(c for c in candidates if not c.every_class_learns_all)
     return candidates, views
+
+
+def _with_unlabelled(
+    search: Search,
+    members: Sequence[Member],
+    labels: NDArray[Any],
+    weights: Float64,
+    classes: NDArray[Any],
+    n_jobs: int | None,
+) -> tuple[list[Member], list[Any]]:
+    """The members as they do best with unlabelled texts, by labelled ones left out, and their models."""
+    jury = search.jury
+    unlabelled = np.arange(len(labels), len(search.texts))
+    students = [search.student(m, as_new=False, n_jobs=1) for m in members]
+    readers = [search.student(m, as_new=True, n_jobs=1) for m in members]
+    numbers = np.arange(jury.n_classes, dtype=np.int32)
+
+    def scores_by(scheme: Scheme) -> list[Scores]:
+        def fold(train: Int64, test: Int64) -> list[Scores]:
+            given = jury.chosen[train], jury.codes[train], jury.weights[train]
+            models = teach(students, *given, unlabelled, numbers, scheme)
+            new = [take_rows(reader.rows, jury.chosen[test]) for reader in readers]
+            return [m._joint_log_likelihood(rows) for m, rows in zip(models, new, strict=True)]
+
+        return jury.joined(fold, len(members))
+
+    tried: list[tuple[float, Scheme, list[Member]]] = []
+    try:
+        for scheme in SCHEMES:
+            if tried and time.monotonic() > search.deadline:
+                search.cut_short = True
+                break
+            begin = time.monotonic()
+            found = scores_by(scheme)
+            seconds = (time.monotonic() - begin) / len(members)
+            retried = [search.retried(m, s, scheme.name, seconds) for m, s in zip(members, found, strict=True)]
+            weighed = search.reweighted(retried)
+            tried.append((search.judged(weighed, scheme.prior), scheme, weighed))
+    except KeyboardInterrupt:
+        if not tried:
+            raise
+        search.cut_short = True
+    _, scheme, chosen = max(tried, key=lambda trial: trial[0])
+    students = [search.student(m, as_new=False, n_jobs=n_jobs) for m in members]
+    models = teach(students, np.arange(len(labels)), labels, weights, unlabelled, classes, scheme)
+    return chosen, models
 
 
 @contextmanager
@@ -123,198 +217,3 @@ def searching(verbose: int) -> Iterator[Callable[[str, float], None]]:
             shown.update(task, description=f"choosing a model: {name} tried, best accuracy so far {best:.3f}")
 
         yield show
-
-
-@dataclass
-class Materials:
-    """Documents as one view counts them."""
-
-    vectorizer: Vectorizer
-    counts: SparseRows
-    unknown: Int32  # tokens of each document that the vocabulary does not have
-    _weighted: dict[str, tuple[TermWeighting | None, SparseRows, SparseRows]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, vectorizer: Vectorizer, texts: Any) -> Materials:
-        counts = vectorizer._fit_rows(texts)
-        pruned = vectorizer._grows and not vectorizer._keeps_every_word
-        unknown = vectorizer._transform_rows(texts)[1] if pruned else np.zeros(counts.n_rows, dtype=np.int32)
-        return cls(vectorizer, counts, unknown)
-
-    @cached_property
-    def new(self) -> SparseRows:
-        """Each document as it would be counted had it not been there to bring its words into the vocabulary."""
-        counts = self.counts
-        if not self.vectorizer._grows or not isinstance(self.vectorizer.min_df, int):
-            return counts
-        frequency = np.bincount(counts.indices[counts.data > 0], minlength=counts.n_columns)
-        keep = (frequency > self.vectorizer.min_df)[counts.indices]
-        indptr = np.concatenate(([0], np.cumsum(keep)))[counts.indptr]
-        return SparseRows(indptr, counts.indices[keep], counts.data[keep], counts.n_columns)
-
-    @cached_property
-    def lengths(self) -> Float64:
-        """Of the documents as if they were new."""
-        return row_sums(self.new.indptr, self.new.data)
-
-    @cached_property
-    def shares(self) -> Float64:
-        """Of the words that a document would know if it were new."""
-        lost = row_sums(self.counts.indptr, self.counts.data) - self.lengths
-        return known_shares(self.lengths, lost + self.unknown)
-
-    def weighted(self, settings: dict[str, Any] | None) -> tuple[TermWeighting | None, SparseRows, SparseRows]:
-        """The weighting, the documents to learn from, and the same documents as if they were new."""
-        key = str(settings)
-        if key not in self._weighted:
-            if settings is None:
-                self._weighted[key] = None, self.counts, self.new
-            else:
-                weighting = TermWeighting(**settings)
-                rows = weighting._fit_rows(self.counts)
-                self._weighted[key] = weighting, rows, weighting._transform_rows(self.new)
-        return self._weighted[key]
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A setting of a candidate, and how it did on documents left out."""
-
-    candidate: Candidate
-    setting: dict[str, Any]
-    scores: Scores
-    temperature: Temperature
-    value: float
-    accuracy: float
-    macro_f1: float
-    log_loss: float
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Member:
-    """A trial that was chosen, with its weight in the pool."""
-
-    trial: Trial
-    temperature: Temperature
-    weight: float
-
-
-@dataclass
-class Search:
-    """One search: its documents, its rules, and what was found."""
-
-    texts: Any
-    jury: Jury
-    codes: Int32
-    weights: Float64 | None
-    candidates: Sequence[Candidate]
-    views: dict[str, Vectorizer]
-    deadline: float
-    progress: Callable[[str, float], None]
-    trials: list[Trial] = field(default_factory=list)
-    cut_short: bool = False
-    _materials: dict[str, Materials] = field(default_factory=dict)
-    _seconds: dict[str, float] = field(default_factory=dict)  # that a setting of a model took
-
-    def run(self) -> None:
-        """Probe every candidate, then look closer at the best two. Ctrl-C ends it with what was found."""
-        try:
-            probed = [c for c in self.candidates if self._try(c, c.settings[: c.n_probes])]
-            probed.sort(key=lambda c: -self.best_of(c).value)
-            for candidate in probed[:2]:
-                self._try(candidate, candidate.settings[candidate.n_probes :])
-        except KeyboardInterrupt:
-            if not self.trials:
-                raise
-            self.cut_short = True
-
-    def best_of(self, candidate: Candidate) -> Trial:
-        return max((t for t in self.trials if t.candidate is candidate), key=lambda t: t.value)
-
-    def materials(self, view: str) -> Materials:
-        if view not in self._materials:
-            self._materials[view] = Materials.of(self.views[view], self.texts)
-        return self._materials[view]
-
-    def _try(self, candidate: Candidate, settings: Settings) -> bool:
-        """Judge these settings, unless there is no time for it."""
-        if not settings or candidate.view not in self.views:
-            return False
-        if self.trials and time.monotonic() + self._expected(candidate, settings) > self.deadline:
-            self.cut_short = True
-            return False
-        begin = time.monotonic()
-        materials = self.materials(candidate.view)
-        _, rows, new_rows = materials.weighted(candidate.weighting)
-        model = make_model(candidate.model).set_params(n_jobs=1)
-        found = self.jury.judge(model, settings, rows, new_rows)
-        seconds = (time.monotonic() - begin) / len(settings)
-        self._seconds[candidate.model] = seconds
-        for setting, scores in zip(settings, found, strict=True):
-            self.trials.append(self._trial(candidate, setting, scores, seconds))
-        self.progress(candidate.name, max(t.accuracy for t in self.trials))
-        return True
-
-    def _expected(self, candidate: Candidate, settings: Settings) -> float:
-        return len(settings) * self._seconds.get(candidate.model, max(self._seconds.values(), default=0.0))
-
-    def _trial(self, candidate: Candidate, setting: dict[str, Any], scores: Scores, seconds: float) -> Trial:
-        lengths = self.materials(candidate.view).lengths[self.jury.chosen]
-        temperature = Temperature.fit(scores, self.jury.codes, lengths)
-        verdict = self.jury.measure(temperature.scaled(scores, lengths))
-        return Trial(candidate, setting, scores, temperature, *verdict, seconds)
-
-    # What was chosen
-
-    def members(self) -> list[Member]:
-        """The best trial and, where they help, others beside it: their weights are learned on their scores."""
-        best = sorted(
-            {id(c): self.best_of(c) for c in (t.candidate for t in self.trials)}.values(), key=lambda t: -t.value
-        )
-        chosen, weights, value = [best[0]], np.ones(1), best[0].value
-        for trial in best[1:]:
-            if len(chosen) == _MOST_MEMBERS:
-                break
-            scores = [self._calibrated(t) for t in (*chosen, trial)]
-            tried = pool_weights(scores, self.jury.codes)
-            gained = self.jury.measure(sum(w * s for w, s in zip(tried, scores, strict=True))).value
-            if gained > value and tried.min() > 0:
-                chosen, weights, value = [*chosen, trial], tried, gained
-        return [Member(t, t.temperature, float(w)) for t, w in zip(chosen, weights, strict=True)]
-
-    def _calibrated(self, trial: Trial) -> Scores:
-        lengths = self.materials(trial.candidate.view).lengths[self.jury.chosen]
-        return trial.temperature.scaled(trial.scores, lengths)
-
-    def rejection(self, members: Sequence[Member]) -> Rejection:
-        """What is usual among documents left out."""
-        pooled = sum(m.weight * self._calibrated(m.trial) for m in members)
-        return Rejection.fit(pooled, self.materials(members[0].trial.candidate.view).shares[self.jury.chosen])
-
-    def fitted(
-        self, member: Member, labels: NDArray[Any], n_jobs: int | None
-    ) -> tuple[Vectorizer, TermWeighting | None, Any]:
-        """The member's parts, learned from all documents."""
-        candidate = member.trial.candidate
-        materials = self.materials(candidate.view)
-        weighting, rows, _ = materials.weighted(candidate.weighting)
-        model = make_model(candidate.model).set_params(**member.trial.setting, n_jobs=n_jobs)
-        model._fit_rows(rows, labels, self.weights)
-        return materials.vectorizer, None if weighting is None else weighting, model
-
-    def leaderboard(self, members: Sequence[Member]) -> list[dict[str, Any]]:
-        """What was tried, the best first."""
-        weights = {id(m.trial): m.weight for m in members}
-        return [
-            {
-                "candidate": t.candidate.name,
-                "settings": dict(t.setting),
-                "accuracy": t.accuracy,
-                "macro_f1": t.macro_f1,
-                "log_loss": t.log_loss,
-                "seconds": t.seconds,
-                "weight": weights.get(id(t), 0.0),
-            }
-            for t in sorted(self.trials, key=lambda t: -t.value)
-        ]

@@ -14,11 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from genus import persistence
 from genus._arrays import Float64, n_threads
+from genus._label_pool import LabelPool
 from genus._one_by_one import OneByOne
 from genus._parts import Parts
+from genus._pool import Pool
+from genus._portfolio import Wishes
 from genus._registry import make_model
 from genus._tokens import as_texts
 from genus._views import ModelViews
+from genus.auto import Choice, choose, choose_sets, holds_sets, plain_texts, searching, split_unlabeled
 from genus.errors import ModelFileError
 from genus.explain import Explanation
 from genus.text import Vectorizer
@@ -30,26 +34,41 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
 
     Parameters
     ----------
-    model : str or estimator, default="nb"
-        The model of the counts: a short name ("nb", "tdm", "dmnb", "rtm", ...; the guide lists them) or a genus
-        model with its settings.
+    model : str or estimator, default="auto"
+        "auto" tries models, weights and n-grams on texts left out, and pools the best; its probabilities are
+        calibrated. Or the model of the counts: a short name ("nb", "tdm", "dmnb", "rtm", ...; the guide lists
+        them) or a genus model with its settings.
     vectorizer : Vectorizer or None, default=None
         How texts become counts. By default single words, and bigrams of characters in scripts without spaces.
     weighting : str, TermWeighting or None, default=None
         What the counts weigh: one of the names of `TermWeighting.named`, or a weighting with its settings.
         It learns from the texts of `fit` (or of the first `partial_fit`) and stays so: later texts are learned
         and unlearned with the same idf, in which a new word is as rare as can be.
+    time_budget : float, default=60.0
+        Seconds that "auto" may search for. Small data take a few; the last fit comes on top.
+    objective : str, default="accuracy"
+        What "auto" looks for: "accuracy", "macro_f1", "micro_f1" (the accuracy, where each text has one label) or
+        "log_loss"; with sets of labels "example_f1", "micro_f1" or "macro_f1".
+    random_state : int, default=0
+        How "auto" deals out the texts that it leaves out. The same number gives the same model, unless the time
+        budget cut the search short (``search_cut_short_``).
+    verbose : int, default=0
+        With 1, "auto" tells on standard error what it tries.
     n_jobs : int or None, default=None
         Threads; None for all cores. Takes the place of `n_jobs` in the parts. No result depends on it.
 
     Attributes
     ----------
     model_ : estimator
-        The fitted model.
+        The fitted model; for "auto" a pool of classifiers, its `members`.
     vectorizer_ : Vectorizer
-        The fitted vectorizer.
+        The fitted vectorizer; for "auto" that of the first member.
     weighting_ : TermWeighting or None
         The fitted weighting.
+    leaderboard_ : list of dict
+        For "auto": what was tried, its scores on texts left out, its time and its weight, the best first.
+    search_cut_short_ : bool
+        For "auto": whether time, or Ctrl-C, ended the search.
     classes_ : ndarray
         The labels, sorted.
 
@@ -57,7 +76,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
     --------
     >>> from genus import TextClassifier
     >>> texts = ["the match was won in the last minute", "shares fell as the bank warned", "a late goal won it"]
-    >>> clf = TextClassifier().fit(texts, ["sport", "money", "sport"])
+    >>> clf = TextClassifier("nb").fit(texts, ["sport", "money", "sport"])
     >>> clf.predict(["the bank fell"])
     array(['money'], dtype='<U5')
     >>> print(clf.explain("who won the match?"))
@@ -70,38 +89,56 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
       1 of 4 words are unknown and say nothing
     """
 
-    _inside: Parts
+    _inside: Parts | Pool | LabelPool
 
     def __init__(
         self,
-        model: Any = "nb",
+        model: Any = "auto",
         *,
         vectorizer: Vectorizer | None = None,
         weighting: str | TermWeighting | None = None,
+        time_budget: float = 60.0,
+        objective: str = "accuracy",
+        random_state: int = 0,
+        verbose: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.model = model
         self.vectorizer = vectorizer
         self.weighting = weighting
+        self.time_budget = time_budget
+        self.objective = objective
+        self.random_state = random_state
+        self.verbose = verbose
         self.n_jobs = n_jobs
 
     # ------------------------------------------------------------------ learning
 
-    def fit(self, texts: Any, labels: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, texts: Any, labels: Any, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
+    ) -> Self:
         """Learn from texts and their labels.
 
         Parameters
         ----------
         texts : list, tuple, array, pandas or polars Series, or Arrow array of str
-        labels : array-like of str or int
-            None for texts without a label, where the model learns from them too ("nlhb").
+        labels : array-like of str or int, or list of sets of them
+            With "auto" also sets of labels, where a text has several or none. None for a text without a label,
+            where the model learns from such texts too ("auto", "nlhb").
         sample_weight : array-like of float or None, default=None
+        unlabeled : list of str or None, default=None
+            For "auto": more texts of the same kind, whose labels nobody knows (see `genus.semi_supervised`).
+        groups : array-like or None, default=None
+            For "auto": texts of one group, such as reviews of one film, are left out together.
         """
+        if self._is_auto:
+            self._take(self._choose(texts, labels, sample_weight, groups, unlabeled))
+            return self
+        if unlabeled is not None:
+            raise ValueError("texts without labels are for model='auto'.")
         parts = self._new_parts()
         texts, labels = self._pair(texts, labels, missing=hasattr(parts.model, "unlabelled"))
-        known = labels[~_missing(labels)]
-        if len(known) == 0 or (known == known[0]).all():
-            raise ValueError("Found one class only: a classifier needs texts of at least two classes.")
+        _check_two_classes(labels)
         parts.fit(texts, labels, sample_weight)
         self._inside = parts
         return self
@@ -131,12 +168,45 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
 
     # ------------------------------------------------------------------ answering
 
-    def predict(self, texts: Any, *, level: int | None = None, min_proba: float | None = None) -> NDArray[Any]:
-        """The most probable label of each text; with a tree of classes, or a node above it (see `predict_nodes`)."""
+    def predict(
+        self,
+        texts: Any,
+        *,
+        level: int | None = None,
+        min_proba: float | None = None,
+        reject: bool | float = False,
+    ) -> Any:
+        """The most probable label of each text as an array; where sets were learned, a list of sets of labels.
+
+        Parameters
+        ----------
+        texts : list of str, and as for `fit`
+        level, min_proba : int and float, default=None
+            With a tree of classes: a node above the label (see `predict_nodes`).
+        reject : bool or float, default=False
+            Answer None for texts that are unlike all classes: those less typical (see `typicality`) than this
+            share of the texts that do belong; True is 0.05. For "auto" only.
+        """
         if level is not None or min_proba is not None:
             return self.predict_nodes(texts, level=level, min_proba=min_proba)[0]
         check_is_fitted(self)
-        return self._inside.answers(texts)
+        if reject is False:
+            return self._inside.answers(texts)
+        rate = 0.05 if reject is True else reject
+        if not 0 <= rate <= 1:
+            raise ValueError(f"reject must be a bool or a share from 0 to 1, got {reject!r}.")
+        strange = self.typicality(texts) < rate
+        answers = np.asarray(self._inside.answers(texts)).astype(object)
+        answers[strange] = None
+        return answers
+
+    def typicality(self, texts: Any) -> Float64:
+        """How like its classes each text is: the share of texts of these classes that are no more so.
+
+        Low where no class stands out and words are unknown (see `genus.rejection`). For "auto" only.
+        """
+        check_is_fitted(self)
+        return self._inside.typicality(texts)
 
     def predict_proba(self, texts: Any) -> Float64:
         """The probability of each class (in the order of `classes_`) for each text."""
@@ -150,7 +220,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
     def leave_one_out_log_proba(self, texts: Any, labels: Any, sample_weight: Any = None) -> Float64:
         """log p(c | text) for training texts, each by the model trained without it. Words keep their columns."""
         check_is_fitted(self)
-        self._inside.require("leave_one_out_log_proba", "leave texts out")
+        self._inside.require("leave_one_out_log_proba", "leave texts out exactly")
         texts, labels = self._pair(texts, labels)
         log_proba: Float64 = self.model_.leave_one_out_log_proba(
             self.vectorizer_.transform(texts), labels, sample_weight=sample_weight
@@ -177,7 +247,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
             text=text,
             label=self.classes_[chosen].item(),
             probability=float(np.exp(log_proba[chosen])),
-            against=self.classes_[rival].item(),
+            against=self.classes_[rival].item() if self._inside.exclusive else f"not {self.classes_[chosen]}",
             log_odds=evidence.prior + float(sum(w.contribution for w in words)) + evidence.remainder,
             prior=evidence.prior,
             words=tuple(words),
@@ -186,6 +256,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
             remainder=evidence.remainder,
             documents=evidence.documents,
             nodes=evidence.nodes,
+            typicality=evidence.typicality,
         )
 
     def top_words(self, label: Any, n: int = 10) -> list[tuple[str, float]]:
@@ -230,10 +301,45 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
 
     def _get_state(self) -> dict[str, Any]:
         check_is_fitted(self)
-        return self._inside.get_state()
+        if isinstance(self._inside, Parts):
+            return self._inside.get_state()
+        return {"pool": self._inside, "leaderboard": self.leaderboard_, "cut_short": self.search_cut_short_}
 
     def _set_state(self, state: Any) -> None:
-        self._inside = Parts.from_state(state)
+        if "pool" in state:
+            self._take(Choice.of(state["pool"], state["leaderboard"], state["cut_short"]))
+        else:
+            self._inside = Parts.from_state(state)
+
+    # ------------------------------------------------------------------ choosing
+
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.model, str) and self.model == "auto"
+
+    def _choose(self, texts: Any, labels: Any, sample_weight: Any, groups: Any, unlabeled: Any) -> Choice:
+        if holds_sets(labels):
+            if unlabeled is not None:
+                raise ValueError("unlabeled texts are for one label per text, not for sets.")
+            return choose_sets(plain_texts(texts), labels, self._wishes, sample_weight=sample_weight, groups=groups)
+        given = split_unlabeled(as_texts(texts), labels, sample_weight, groups, unlabeled)
+        texts, labels = self._pair(given.texts, given.labels)
+        _check_two_classes(labels)
+        with searching(self.verbose) as progress:
+            return choose(
+                plain_texts(texts), labels, self._wishes, unlabeled=given.unlabeled,
+                sample_weight=given.sample_weight, groups=given.groups, progress=progress,
+            )  # fmt: skip
+
+    @property
+    def _wishes(self) -> Wishes:
+        n_threads(self.n_jobs)  # says what is wrong with it, if anything
+        weighting = self._new_weighting()
+        return Wishes(self.objective, self.time_budget, self.vectorizer, weighting, self.random_state, self.n_jobs)
+
+    def _take(self, choice: Choice) -> None:
+        self._inside = choice.pool
+        self.leaderboard_, self.search_cut_short_ = choice.leaderboard, choice.cut_short
 
     # ------------------------------------------------------------------ helpers
 
@@ -254,6 +360,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         other.model = clone(self.model)
         other.set_params(**params)
         plain = {name.removeprefix("model__"): value for name, value in params.items()}
+        assert isinstance(self._inside, Parts)
         other._inside = replace(self._inside, model=self.model_._retuned(**plain))
         return other
 
@@ -263,7 +370,8 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
 
     def _new_parts(self) -> Parts:
         weighting = self._new_weighting()
-        model = make_model(self.model) if isinstance(self.model, str) else clone(self.model)
+        name = "nb" if self._is_auto else self.model  # where nothing can be left out there is nothing to choose by
+        model = make_model(name) if isinstance(name, str) else clone(name)
         if self.vectorizer is None:
             vectorizer = Vectorizer(split_unspaced=True, dtype=np.float32)
         else:
@@ -292,7 +400,10 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         texts = as_texts(texts)
         array = np.asarray(labels)
         if array.ndim != 1:
-            raise ValueError(f"labels must be one label per text, got an array of shape {array.shape}.")
+            raise ValueError(
+                f"labels must be one label per text, got an array of shape {array.shape}; sets of labels are for "
+                "model='auto' and LabelPowerset."
+            )
         absent = _missing(array)
         if absent.any() and not missing:
             first = int(np.flatnonzero(absent)[0])
@@ -306,6 +417,12 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         if hasattr(texts, "__len__") and len(texts) != len(array):
             raise ValueError(f"Got {len(texts)} texts but {len(array)} labels.")
         return texts, array
+
+
+def _check_two_classes(labels: NDArray[Any]) -> None:
+    known = labels[~_missing(labels)]
+    if len(known) == 0 or (known == known[0]).all():
+        raise ValueError("Found one class only: a classifier needs texts of at least two classes.")
 
 
 def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ class WordEvidence:
     contribution: float
     sources: tuple[float, float, float] | None = None  # shares of the documents, the class and the background
     levels: dict[str, float] | None = None  # shares of the nodes of a tree of classes, the largest first
+
+    def plus(self, contribution: float) -> WordEvidence:
+        """The same word with more to say."""
+        return replace(self, contribution=self.contribution + contribution, sources=None)
 
     def to_dict(self) -> dict[str, Any]:
         values: dict[str, Any] = {"word": self.word, "count": self.count, "contribution": self.contribution}
@@ -88,6 +92,7 @@ class Explanation:
     remainder: float = 0.0  # of models that weigh single documents or nodes: see `documents`, `nodes`
     documents: tuple[DocumentEvidence, ...] = ()  # those that carry most of the probability, if the model knows
     nodes: tuple[NodeEvidence, ...] = ()  # of the label's class, the likeliest first, if it has several
+    typicality: float | None = None  # the share of texts of these classes that are no more like them, if known
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -102,6 +107,8 @@ class Explanation:
             "n_unknown": self.n_unknown,
             "n_words": self.n_words,
         }
+        if self.typicality is not None:
+            values["typicality"] = self.typicality
         if self.documents:
             values["remainder"] = self.remainder
             values["documents"] = [asdict(m) | {"label": _plain(m.label)} for m in self.documents]
@@ -126,13 +133,21 @@ class Explanation:
             yield f"  {line}"
 
     def _source_lines(self) -> list[str]:
-        """What carries the probability, where the model knows."""
-        lines = [self._document_line()] if self.documents else []
+        """How far the answer can be trusted and what carries it, where the model knows."""
+        lines = [self._stranger_line()] if self._is_stranger else []
+        lines += [self._document_line()] if self.documents else []
         return [*lines, self._node_line()] if self.nodes else lines
 
     def _node_line(self) -> str:
         kinds = (f"{node.number} ({', '.join(node.words)}; {node.share:.3f})" for node in self.nodes)
         return f"kinds of {self.label}: {', '.join(kinds)}"
+
+    @property
+    def _is_stranger(self) -> bool:
+        return self.typicality is not None and self.typicality < 0.05
+
+    def _stranger_line(self) -> str:
+        return f"perhaps none of these: {1 - (self.typicality or 0.0):.1%} of the texts learned are more typical"
 
     def _document_line(self) -> str:
         shares = (f"{m.number} ({m.label}, {m.share:.3f})" for m in self.documents)

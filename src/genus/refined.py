@@ -66,6 +66,8 @@ class RefinedNB(AdditiveClassifier):
         The labels, in order.
     n_features_in_ : int
         The number of words N.
+    class_count_ : array of shape (n_classes,)
+        The documents' summed weights.
     coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,)
         What a word and the bias add to a class's score, both parts together. Dense, made when asked for.
 
@@ -212,6 +214,11 @@ class RefinedNB(AdditiveClassifier):
         return [found[setting["cost"], setting["base_weight"]] for setting in settings]
 
     # Looking inside
+
+    @property
+    def class_count_(self) -> Float64:
+        """The documents' summed weights."""
+        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
 
     @property
     def coef_(self) -> Float64:

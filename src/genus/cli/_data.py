@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,11 @@ def read(data: str, how: Reading, *, need_labels: bool = True) -> Table:
     if data.startswith(_DATASET):
         return _dataset(data, how)
     return read_table(data, need_labels=need_labels, **asdict(how))
+
+
+def read_texts(data: str, how: Reading) -> list[str]:
+    """The texts of a file that need not have labels."""
+    return list(read(data, replace(how, label=None, format=None), need_labels=False).texts)
 
 
 def chunks(data: str, how: Reading, *, size: int = 10_000, need_labels: bool = True) -> Iterator[Table]:

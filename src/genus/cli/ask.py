@@ -46,6 +46,12 @@ _AT_ONCE = 4_000_000  # probabilities held in memory, at most
     metavar="P",
     help="Go up a tree of classes until an answer is that probable.",
 )
+@click.option(
+    "--reject",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Answer - (null in JSON) for texts unlike all classes, refusing this share of those that belong.",
+)
 @data_options
 @json_option
 def predict(
@@ -56,6 +62,7 @@ def predict(
     proba: bool,
     level: int | None,
     min_proba: float | None,
+    reject: float | None,
     how: Reading,
     as_json: bool,
 ) -> None:
@@ -69,6 +76,7 @@ def predict(
     genus predict mail.genus --message "win a prize now"
     genus predict mail.genus new.csv --top 3
     genus predict tickets.genus new.csv --min-proba 0.8
+    genus predict mail.genus new.csv --reject 0.05
     genus predict mail.genus - --format text --json < lines.txt > answers.jsonl
     """
     if (data is None) == (not messages):
@@ -94,7 +102,11 @@ def predict(
                 labels, probabilities = (array[:, None] for array in found)
             else:
                 labels, probabilities = clf.predict_top(given.texts, top)
-            rows = lines.of(given, labels.tolist(), probabilities.tolist())
+            answers = labels.tolist()
+            if reject is not None:
+                for names, typical in zip(answers, clf.typicality(given.texts), strict=True):
+                    names[0] = None if typical < reject else names[0]
+            rows = lines.of(given, answers, probabilities.tolist())
             sys.stdout.write("".join(f"{line}\n" for line in rows))
             progress(done := done + len(given))
 
@@ -149,7 +161,7 @@ class _Lines:
         from rich.cells import cell_len, set_cell_size
 
         pairs = [
-            f"{set_cell_size(clean(name), self.label_width)}  {share:.3f}"
+            f"{set_cell_size('-' if name is None else clean(name), self.label_width)}  {share:.3f}"
             for name, share in zip(names, shares, strict=True)
         ]
         if self.top > 3:  # too wide for one line

@@ -144,20 +144,34 @@ def _print_nodes(classes: list[dict[str, Any]]) -> None:
 
 
 def _summary(about: dict[str, Any], clf: TextClassifier) -> dict[str, Any]:
-    parts = about["children"]
     documents = n_documents(clf)
     return {
         "path": about["path"],
         "bytes": about["bytes"],
         "format": about["format"],
         "genus_version": about["genus_version"],
-        "model": parts["model"]["class"],
-        "settings": parts["model"]["params"],
-        "text": parts["vectorizer"]["params"],
+        **_parts(about["children"], clf),
         "documents": None if documents is None else sum(documents),
         "n_classes": len(clf.classes_),
         "words": None if clf.vectorizer_.n_hash else clf.vectorizer_.n_columns_,
     }
+
+
+def _parts(parts: dict[str, Any], clf: TextClassifier) -> dict[str, Any]:
+    """The model and how it reads texts; of a pool, its members."""
+    if "pool" not in parts:
+        model, vectorizer = parts["model"], parts["vectorizer"]
+        return {"model": model["class"], "settings": model["params"], "text": vectorizer["params"]}
+    members = [
+        {
+            "model": member.name,
+            "weight": float(weight),
+            "settings": member.model.get_params(),
+            "text": member.vectorizer.get_params() | {"dtype": "float32"},
+        }
+        for member, weight in zip(clf.model_.members, clf.model_.weights, strict=True)
+    ]
+    return {"model": "Pool", "settings": {}, "text": members[0]["text"], "members": members}
 
 
 def _print_summary(about: dict[str, Any], clf: TextClassifier) -> None:
@@ -167,15 +181,28 @@ def _print_summary(about: dict[str, Any], clf: TextClassifier) -> None:
         "dtype": "float32",
         "ngram_range": [1, 1],
     }
-    chosen = {k: v for k, v in summary["text"].items() if v != usual[k] and k != "n_jobs"}
-    settings = {k: v for k, v in summary["settings"].items() if v is not None and k != "n_jobs"}
+
+    def listed_text(text: dict[str, Any]) -> str:
+        chosen = {k: v for k, v in text.items() if _plain(v) != usual[k] and k != "n_jobs"}
+        return _listed(chosen) or "single words"
+
+    def listed_settings(settings: dict[str, Any]) -> str:
+        return _listed({k: v for k, v in settings.items() if v is not None and k != "n_jobs"})
+
     words = f"{clf.vectorizer_.n_columns_:,} hashed columns" if summary["words"] is None else f"{summary['words']:,}"
     rows = table("", "")
     rows.show_header = False
     for name, value in (
         ("model", summary["model"]),
-        ("settings", _listed(settings)),
-        ("text", _listed(chosen) or "single words"),
+        *(
+            (("settings", listed_settings(summary["settings"])), ("text", listed_text(summary["text"])))
+            if "members" not in summary
+            else ()
+        ),
+        *(
+            (f"member, {m['weight']:.2f}", f"{m['model']}: {listed_settings(m['settings'])}; {listed_text(m['text'])}")
+            for m in summary.get("members", ())
+        ),
         ("documents", "" if summary["documents"] is None else f"{summary['documents']:,}"),
         ("classes", f"{summary['n_classes']:,}"),
         ("words", words),
@@ -186,6 +213,10 @@ def _print_summary(about: dict[str, Any], clf: TextClassifier) -> None:
     ):
         rows.add_row(cell(name, "dim"), cell(value))
     console().print(rows, "")
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _listed(values: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus._registry import MODELS
-from genus.cli._data import Reading, as_labels, data_options, n_documents, open_model, read, save_model
+from genus.cli._data import Reading, as_labels, data_options, n_documents, open_model, read, read_texts, save_model
 from genus.cli._show import (
     cell,
     check_target,
@@ -25,6 +25,7 @@ from genus.cli._show import (
     working,
 )
 from genus.cli._stream import learn_stream, streams
+from genus.cli.tune import print_leaderboard, search_options
 from genus.errors import DataError
 
 if TYPE_CHECKING:
@@ -52,7 +53,13 @@ def _frequency(value: str) -> float:
 @click.command()
 @click.argument("data")
 @click.option("-o", "--out", required=True, metavar="FILE", help="The model file to write, such as mail.genus.")
-@click.option("--model", type=click.Choice(list(MODELS)), default="nb", show_default=True, help="The model.")
+@click.option(
+    "--model",
+    type=click.Choice(["auto", *MODELS]),
+    help="The model; by default auto, which tries several, or nb where --alpha or --set is given.",
+)
+@click.option("--unlabeled", metavar="FILE", help="More texts, without labels, to learn from (auto).")
+@search_options
 @click.option("--alpha", type=float, help="Smoothing: what is added to every count. Smaller trusts rare words more.")
 @click.option("--tree", metavar="FILE", help="JSON of a tree of classes: {child: parent}, or nested (hs, hm).")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another setting of the model.")
@@ -94,37 +101,35 @@ def _frequency(value: str) -> float:
 @data_options
 @json_option
 def train(
-    data: str, out: str, model: str, alpha: float | None, tree: str | None, settings: tuple[str, ...], jobs: int | None,
-    how: Reading, as_json: bool, **text_options: Any,
+    data: str, out: str, model: str | None, alpha: float | None, tree: str | None, settings: tuple[str, ...],
+    jobs: int | None, how: Reading, as_json: bool, unlabeled: str | None, time_budget: float, objective: str,
+    **text_options: Any,
 ) -> None:  # fmt: skip
     """Learn a model from texts with labels.
 
     DATA is a CSV, TSV, JSON lines, Parquet or fastText file (compressed or not), a folder with a folder per
     class, - for standard input, or dataset:NAME for a data set of `genus data list`.
 
+    Without a model named, several are tried on texts left out and the best are pooled (see `genus tune`).
+
     \b
     genus train mail.csv --out mail.genus
+    genus train tickets.csv --unlabeled archive.txt --out tickets.genus
     genus train reviews.parquet --text body --out reviews.genus --ngrams 1-2
     zcat tickets.jsonl.gz | genus train - --out tickets.genus
     """
-    import numpy as np
-
-    from genus._registry import make_model
     from genus.classifier import TextClassifier
-    from genus.text import Vectorizer
 
     check_target(out, "--out")
-    estimator = make_model(model)
-    chosen = _settings(settings, estimator, model) | ({} if alpha is None else {"alpha": alpha})
-    if "alpha" in chosen and "alpha" not in estimator.get_params():
-        raise click.BadParameter(f"the model {model} has no alpha", param_hint="--alpha")
-    if tree is not None:
-        chosen["tree"] = _tree(tree, estimator, model)
-    estimator.set_params(**chosen)
-    text_options["ngram_range"] = text_options.pop("ngrams")
-    text_options["stop_words"] = _stop_words(text_options["stop_words"])
-    words = text_options["analyzer"] == "word"
-    vectorizer = Vectorizer(**text_options, split_unspaced=words, dtype=np.float32)
+    name = model or _usual_model(alpha, tree, settings)
+    if name == "auto":
+        for option, value in (("--alpha", alpha), ("--tree", tree), ("--set", settings or None)):
+            if value is not None:
+                raise click.BadParameter("auto chooses the settings itself", param_hint=option)
+    elif unlabeled is not None:
+        raise click.BadParameter("texts without labels are for --model auto", param_hint="--unlabeled")
+    chosen: Any = "auto" if name == "auto" else _estimator(name, alpha, tree, settings)
+    vectorizer = _vectorizer(text_options, given_by_user=name != "auto" or _has_text_options(text_options))
 
     with working(f"reading {data}"):
         given = read(data, how)
@@ -132,13 +137,15 @@ def train(
     if len(set(labels)) == 1:
         raise DataError(f"{given.name}: every row has the label {labels[0]!r}: a model needs two at least")
     begin = time.perf_counter()
-    tells = "verbose" in estimator.get_params()  # a sampler shows its sweeps itself
+    tells = name != "auto" and "verbose" in chosen.get_params()  # a sampler shows its sweeps itself
     if tells:
-        estimator.set_params(verbose=sys.stderr.isatty())
+        chosen.set_params(verbose=sys.stderr.isatty())
+    more = {} if unlabeled is None else {"unlabeled": read_texts(unlabeled, how)}
+    clf = TextClassifier(chosen, vectorizer=vectorizer, time_budget=time_budget, objective=objective, n_jobs=jobs)
     with working(f"learning from {count(len(given), 'document')}", shown=not tells):
-        clf = TextClassifier(estimator, vectorizer=vectorizer, n_jobs=jobs).fit(given.texts, labels)
+        clf.fit(given.texts, labels, **more)
     if tells:
-        estimator.verbose = clf.model_.verbose = False  # what is saved stays silent
+        chosen.verbose = clf.model_.verbose = False  # what is saved stays silent
     seconds = time.perf_counter() - begin
     save_model(clf, out)
 
@@ -164,6 +171,8 @@ def train(
     )
     if per_class is not None:
         _print_classes(clf, per_class)
+    if name == "auto":
+        print_leaderboard(clf, n=3)
     shown.print(cell(f"saved {out} ({size(n_bytes)}). Try:"))
     for command in (f'genus predict {out} --message "any text"', f"genus inspect {out}"):
         shown.print(cell(f"> {command}", "bold"), soft_wrap=True)
@@ -180,6 +189,49 @@ def _tree(file: str, estimator: Any, model: str) -> Any:
         raise click.BadParameter(f"{file}: {(error.strerror or str(error)).lower()}", param_hint="--tree") from error
     except ValueError as error:
         raise click.BadParameter(f"{file}: {str(error).rstrip('.')}", param_hint="--tree") from error
+
+
+_TEXT_DEFAULTS = {
+    "ngrams": (1, 1), "analyzer": "word", "stemmer": None, "stop_words": None, "min_df": 1, "max_df": 1.0,
+    "max_features": None, "n_hash": None, "binary": False,
+}  # fmt: skip
+
+
+def _has_text_options(options: dict[str, Any]) -> bool:
+    return options != _TEXT_DEFAULTS
+
+
+def _vectorizer(options: dict[str, Any], *, given_by_user: bool) -> Any:
+    """How texts are counted; None leaves it to auto."""
+    import numpy as np
+
+    from genus.text import Vectorizer
+
+    if not given_by_user:
+        return None
+    words = options["analyzer"] == "word"
+    chosen = {name: value for name, value in options.items() if name != "ngrams"}
+    chosen |= {"ngram_range": options["ngrams"], "stop_words": _stop_words(options["stop_words"])}
+    return Vectorizer(**chosen, split_unspaced=words, dtype=np.float32)
+
+
+def _usual_model(alpha: float | None, tree: str | None, settings: tuple[str, ...]) -> str:
+    """What is trained where no model is named: settings are those of a plain model."""
+    if tree is not None:
+        return "hm"
+    return "nb" if alpha is not None or settings else "auto"
+
+
+def _estimator(model: str, alpha: float | None, tree: str | None, settings: tuple[str, ...]) -> Any:
+    from genus._registry import make_model
+
+    estimator = make_model(model)
+    chosen = _settings(settings, estimator, model) | ({} if alpha is None else {"alpha": alpha})
+    if "alpha" in chosen and "alpha" not in estimator.get_params():
+        raise click.BadParameter(f"the model {model} has no alpha", param_hint="--alpha")
+    if tree is not None:
+        chosen["tree"] = _tree(tree, estimator, model)
+    return estimator.set_params(**chosen)
 
 
 def _settings(given: tuple[str, ...], estimator: Any, model: str) -> dict[str, Any]:

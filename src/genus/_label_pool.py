@@ -1,0 +1,184 @@
+"""Sets of labels: one refined score for each label and view of the texts, and sets that are best for an objective.
+
+    log odds_l(d) = w_0 + w_prior * ln((n_l + 1/2) / (M - n_l + 1/2)) + sum over views k of w_k * margin_kl(d)
+
+The margins are those of `genus.refined` without a naive Bayes base, each label against the rest; the w are the
+likeliest for documents left out. `genus._label_decoding` takes the sets of labels from the probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator
+
+from genus import _core
+from genus._arrays import Float64, n_threads
+from genus._evidence import Evidence, name_words
+from genus._label_decoding import RULES, Decoding
+from genus._score_table import ScoreTable
+from genus.statistics import Labels
+from genus.text import Vectorizer
+from genus.weighting import TermWeighting
+
+
+@dataclass(frozen=True)
+class LabelMember:
+    """A view of the texts and what its words add to each label's margin."""
+
+    vectorizer: Vectorizer
+    weighting: TermWeighting
+    table: ScoreTable
+
+    def margins(self, texts: Any, threads: int) -> Float64:
+        rows = self.weighting._transform_rows(self.vectorizer._transform_rows(texts)[0])
+        table = self.table
+        out = np.empty((rows.n_rows, len(table.bias)))
+        _core.score(
+            table.indptr, table.classes, table.values,
+            rows.indptr, rows.indices, rows.data, table.bias, table.log_uniform, out, threads,
+        )  # fmt: skip
+        return out
+
+
+class LabelPool(BaseEstimator):  # type: ignore[misc]
+    """Views whose margins add up to the log odds of labels. Made by `genus._label_choice`."""
+
+    def __init__(self) -> None:
+        self.members: list[LabelMember] = []
+        self.labels: Labels = np.zeros(0, dtype=np.int64)
+        self.offsets: Float64 = np.zeros(0)  # of each label: what the log odds are without a word
+        self.weights: Float64 = np.zeros(0)
+        self.decoding = Decoding(RULES[0], np.zeros(0))
+        self.n_jobs: int | None = None
+
+    def log_odds(self, texts: Any) -> Float64:
+        """Of each label: (n_texts, n_labels)."""
+        threads = n_threads(self.n_jobs)
+        parts = [w * m.margins(texts, threads) for m, w in zip(self.members, self.weights, strict=True)]
+        return np.asarray(self.offsets + np.add.reduce(parts))
+
+    def log_proba(self, texts: Any) -> Float64:
+        """log of the probability that a text has each label."""
+        return -np.logaddexp(0, -self.log_odds(texts))
+
+    def answers(self, texts: Any) -> list[set[Any]]:
+        """The set of labels of each text."""
+        chosen = self.decoding.sets(expit(self.log_odds(texts)))
+        labels = self.labels.tolist()
+        return [{labels[i] for i in np.flatnonzero(row)} for row in chosen]
+
+    def answer_one(self, text: str) -> set[Any]:
+        return self.answers([text])[0]
+
+    def top(self, texts: Any, k: int) -> tuple[NDArray[Any], Float64]:
+        log_proba = self.log_proba(texts)
+        order = np.argsort(-log_proba, axis=1, kind="stable")[:, :k]
+        return self.labels[order], np.exp(np.take_along_axis(log_proba, order, axis=1))
+
+    def evidence(self, text: str, label: int, rival: int) -> Evidence:
+        """What a text says for a label, whatever the others."""
+        words: dict[str, Any] = {}
+        prior = float(self.offsets[label])
+        n_unknown = n_words = 0
+        for k, (member, weight) in enumerate(zip(self.members, self.weights, strict=True)):
+            counts, unknown = member.vectorizer._transform_rows([text])
+            row = member.weighting._transform_rows(counts)
+            ids = np.array([label])
+            values = [x * member.table.evidence(int(w), ids)[0] for w, x in zip(row.indices, row.data, strict=True)]
+            prior += float(weight * member.table.bias[label])
+            for word in name_words(member.vectorizer, text, counts, weight * np.array(values, dtype=np.float64)):
+                words[word.word] = word.plus(words[word.word].contribution) if word.word in words else word
+            if k == 0:
+                n_unknown, n_words = int(unknown[0]), int(unknown[0]) + int(counts.data.sum())
+        return Evidence(prior, tuple(words.values()), 0.0, (), (), n_unknown, n_words)
+
+    def top_words(self, label: int, n: int) -> list[tuple[str, float]]:
+        """The words that add most to a label's log odds, by the first view."""
+        member = self.members[0]
+        cells = np.flatnonzero(member.table.classes == label)
+        best = cells[np.argsort(-member.table.values[cells], kind="stable")[:n]]
+        columns = np.searchsorted(member.table.indptr, best, side="right") - 1
+        words = member.vectorizer._words
+        return [(words.at(int(c)), float(v)) for c, v in zip(columns, member.table.values[best], strict=True)]
+
+    @property
+    def classes_(self) -> Labels:
+        return self.labels
+
+    # Where a single classifier has its parts
+
+    name = "a pool for sets of labels"
+    exclusive = False  # a label does not shut out others
+    weighting = None
+    learns_online = False
+
+    @property
+    def model(self) -> LabelPool:
+        return self
+
+    @property
+    def vectorizer(self) -> Vectorizer:
+        return self.members[0].vectorizer
+
+    def require(self, method: str, what: str) -> None:
+        if not hasattr(self, method):
+            raise ValueError(f"{self.name} cannot {what}.")
+
+    def partial_fit(self, texts: Any, labels: Any, sample_weight: Any) -> None:
+        raise ValueError("sets of labels are learned all at once: fit again.")
+
+    def unlearn(self, texts: Any, labels: Any, sample_weight: Any) -> None:
+        raise ValueError("sets of labels are learned all at once: fit again, without these texts.")
+
+    def typicality(self, texts: Any) -> Float64:
+        raise ValueError("a text of none of these has an empty set of labels, or improbable ones: see predict_proba.")
+
+    # Keeping
+
+    def _get_state(self) -> dict[str, Any]:
+        return {
+            "labels": self.labels,
+            "offsets": self.offsets,
+            "weights": self.weights,
+            "rule": self.decoding.rule,
+            "thresholds": self.decoding.thresholds,
+            "members": [
+                {
+                    "vectorizer": m.vectorizer,
+                    "weighting": m.weighting,
+                    **{f"table_{name}": getattr(m.table, name) for name in m.table.__dataclass_fields__},
+                }
+                for m in self.members
+            ],
+        }
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        members = [_member(part) for part in state["members"]]
+        labels, offsets, weights, thresholds = (state[name] for name in ("labels", "offsets", "weights", "thresholds"))
+        n = len(labels)
+        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or not n or state["rule"] not in RULES:
+            raise ValueError("labels and a rule of decoding were expected")
+        for array, size in ((offsets, n), (weights, len(members)), (thresholds, n)):
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != (size,):
+                raise ValueError("offsets, weights and thresholds do not fit the labels")
+        if not members or any(len(m.table.bias) != n for m in members):
+            raise ValueError("the score tables do not fit the labels")
+        self.members, self.labels, self.offsets, self.weights = members, labels, offsets, weights
+        self.decoding = Decoding(state["rule"], thresholds)
+
+
+def _member(part: Any) -> LabelMember:
+    vectorizer, weighting = part["vectorizer"], part["weighting"]
+    table = ScoreTable(**{name: part[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
+    table.check_shapes()
+    if not isinstance(vectorizer, Vectorizer) or not isinstance(weighting, TermWeighting):
+        raise ValueError("a vectorizer and a weighting were expected")
+    if not len(table.bias) == len(table.log_uniform) == len(table.log_prior):
+        raise ValueError("the score table's parts are of different length")
+    return LabelMember(vectorizer, weighting, table)

@@ -1,0 +1,208 @@
+"""The search itself: candidates are tried in turn, compared, and pooled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from genus._arrays import Float64
+from genus._documents import take_rows
+from genus._jury import Jury, Scores, Settings
+from genus._materials import Materials
+from genus._portfolio import FOUND_LABELS, Candidate
+from genus._registry import make_model
+from genus.calibration import Temperature, pool_weights
+from genus.rejection import Rejection
+from genus.semi_supervised import Student
+from genus.text import Vectorizer
+from genus.weighting import TermWeighting
+
+_MOST_MEMBERS = 3
+_LATER = 0.001  # by how much a setting is thought to fall short of the one before it in the portfolio
+_COMPANY = 0.005  # by how much each further view of the texts is thought to improve a pool
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A setting of a candidate, and how it did on documents left out."""
+
+    candidate: Candidate
+    setting: dict[str, Any]
+    scores: Scores
+    temperature: Temperature
+    prior: float  # by how much it was thought to fall short
+    value: float  # as believed after it was tried
+    accuracy: float
+    macro_f1: float
+    log_loss: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Member:
+    """A trial that was chosen, with its weight in the pool."""
+
+    trial: Trial
+    temperature: Temperature
+    weight: float
+
+
+@dataclass
+class Search:
+    """One search: its documents, its rules, and what was found."""
+
+    texts: list[str]  # the labelled ones before the others
+    jury: Jury
+    candidates: Sequence[Candidate]
+    views: dict[str, Vectorizer]
+    deadline: float
+    progress: Callable[[str, float], None]
+    trials: list[Trial] = field(default_factory=list)
+    cut_short: bool = False
+    _materials: dict[str, Materials] = field(default_factory=dict)
+    _rates: dict[str, float] = field(default_factory=dict)  # seconds for each setting and entry, by model
+
+    def run(self) -> None:
+        """Probe every candidate, then look closer at the best two. Ctrl-C ends it with what was found."""
+        try:
+            probed = [c for c in self.candidates if self._try(c, c.settings[: c.n_probes])]
+            probed.sort(key=lambda c: -self.best_of(c).value)
+            for candidate in probed[:2]:
+                self._try(candidate, candidate.settings[candidate.n_probes :])
+        except KeyboardInterrupt:
+            if not self.trials:
+                raise
+            self.cut_short = True
+
+    def best_of(self, candidate: Candidate) -> Trial:
+        return max((t for t in self.trials if t.candidate is candidate), key=lambda t: t.value)
+
+    def materials(self, view: str) -> Materials:
+        if view not in self._materials:
+            self._materials[view] = Materials.of(self.views[view], self.texts)
+        return self._materials[view]
+
+    def _try(self, candidate: Candidate, settings: Settings) -> bool:
+        """Judge these settings, unless there is no time for it."""
+        if not settings or candidate.view not in self.views:
+            return False
+        if self.trials and time.monotonic() + self._expected(candidate, settings) > self.deadline:
+            self.cut_short = True
+            return False
+        begin = time.monotonic()
+        materials = self.materials(candidate.view)
+        _, rows, new_rows = materials.weighted(candidate.weighting)
+        model = make_model(candidate.model).set_params(n_jobs=1)
+        found = self.jury.judge(model, settings, rows, new_rows)
+        seconds = (time.monotonic() - begin) / len(settings)
+        self._rates[candidate.model] = seconds / max(len(rows.data), 1)
+        for setting, scores in zip(settings, found, strict=True):
+            self.trials.append(self._trial(candidate, setting, scores, seconds))
+        self.progress(candidate.name, max(t.accuracy for t in self.trials))
+        return True
+
+    def _expected(self, candidate: Candidate, settings: Settings) -> float:
+        rate = self._rates.get(candidate.model, max(self._rates.values()))
+        return rate * len(settings) * len(self.materials(candidate.view).counts.data)
+
+    def _trial(self, candidate: Candidate, setting: dict[str, Any], scores: Scores, seconds: float) -> Trial:
+        lengths = self.materials(candidate.view).lengths[self.jury.chosen]
+        temperature = Temperature.fit(scores, self.jury.codes, lengths)
+        verdict = self.jury.measure(temperature.scaled(scores, lengths))
+        short = candidate.prior + _LATER * candidate.settings.index(setting)
+        value = self.jury.believed(verdict.value, short)
+        return Trial(candidate, setting, scores, temperature, short, *verdict._replace(value=value), seconds)
+
+    # What was chosen
+
+    def members(self) -> list[Member]:
+        """The best trial and, where they help, others beside it: their weights are learned on their scores."""
+        best = sorted(
+            {id(c): self.best_of(c) for c in (t.candidate for t in self.trials)}.values(), key=lambda t: -t.value
+        )
+        chosen, weights, value = [best[0]], np.ones(1), best[0].value
+        for trial in best[1:]:
+            if len(chosen) == _MOST_MEMBERS:
+                break
+            together = [*chosen, trial]
+            scores = [self._calibrated(t) for t in together]
+            tried = pool_weights(scores, self.jury.codes)
+            pooled = np.add.reduce([w * s for w, s in zip(tried, scores, strict=True)])
+            prior = chosen[0].prior - _COMPANY * (len({t.candidate.view for t in together}) - 1)
+            believed = self.jury.believed(self.jury.measure(pooled).value, prior)
+            if believed > value and tried.min() > 0:
+                chosen, weights, value = together, tried, believed
+        return [Member(t, t.temperature, float(w)) for t, w in zip(chosen, weights, strict=True)]
+
+    def _calibrated(self, trial: Trial) -> Scores:
+        lengths = self.materials(trial.candidate.view).lengths[self.jury.chosen]
+        return trial.temperature.scaled(trial.scores, lengths)
+
+    def retried(self, member: Member, scores: Scores, how: str, seconds: float) -> Member:
+        """The member with other scores of documents left out."""
+        trial = member.trial
+        found = self._trial(trial.candidate, trial.setting, scores, seconds)
+        named = replace(trial.candidate, name=f"{trial.candidate.name}: {how}")
+        return Member(replace(found, candidate=named), found.temperature, member.weight)
+
+    def reweighted(self, members: Sequence[Member]) -> list[Member]:
+        """The same members with weights that fit their scores."""
+        weights = pool_weights([self._calibrated(m.trial) for m in members], self.jury.codes)
+        return [replace(m, weight=float(w)) for m, w in zip(members, weights, strict=True)]
+
+    def judged(self, members: Sequence[Member], prior: float) -> float:
+        """What to believe of a pool; its members go to the leaderboard."""
+        self.trials += [m.trial for m in members]
+        pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
+        return self.jury.believed(self.jury.measure(pooled).value, prior)
+
+    def rejection(self, members: Sequence[Member]) -> Rejection:
+        """What is usual among documents left out."""
+        pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
+        return Rejection.fit(pooled, self.materials(members[0].trial.candidate.view).shares[self.jury.chosen])
+
+    def parts(self, member: Member) -> tuple[Vectorizer, TermWeighting | None]:
+        """How the member reads texts: parts of its own, since each member may learn and unlearn words."""
+        materials = self.materials(member.trial.candidate.view)
+        return deepcopy((materials.vectorizer, materials.weighted(member.trial.candidate.weighting)[0]))
+
+    def model(self, member: Member, n_jobs: int | None) -> Any:
+        """The member's model, not yet fitted."""
+        return make_model(member.trial.candidate.model).set_params(**member.trial.setting, n_jobs=n_jobs)
+
+    def fitted(self, member: Member, labels: NDArray[Any], weights: Float64, n_jobs: int | None) -> Any:
+        """The member's model, learned from all labelled documents."""
+        candidate = member.trial.candidate
+        rows = self.materials(candidate.view).weighted(candidate.weighting)[1]
+        return self.model(member, n_jobs)._fit_rows(take_rows(rows, np.arange(len(labels))), labels, weights)
+
+    def student(self, member: Member, *, as_new: bool, n_jobs: int | None) -> Student:
+        """The member as it learns from texts without labels; its documents to learn from, or as if they were new."""
+        candidate = member.trial.candidate
+        materials = self.materials(candidate.view)
+        _, learned, new = materials.weighted(candidate.weighting)
+        rows = new if as_new else learned
+        model = self.model(member, n_jobs).set_params(**FOUND_LABELS.get(candidate.model, {}))
+        return Student(model, rows, materials.lengths, member.temperature, member.weight)
+
+    def leaderboard(self, members: Sequence[Member]) -> list[dict[str, Any]]:
+        """What was tried, the best first."""
+        weights = {id(m.trial): m.weight for m in members}
+        return [
+            {
+                "candidate": t.candidate.name,
+                "settings": dict(t.setting),
+                "accuracy": t.accuracy,
+                "macro_f1": t.macro_f1,
+                "log_loss": t.log_loss,
+                "seconds": t.seconds,
+                "weight": weights.get(id(t), 0.0),
+            }
+            for t in sorted(self.trials, key=lambda t: -t.value)
+        ]

@@ -1,0 +1,412 @@
+"""Choosing a model: what is tried is judged on texts left out, and the answer keeps every promise of a classifier."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from genus import RefinedNB, TermWeighting, TextClassifier, Vectorizer
+from genus._documents import take_rows
+from genus._jury import Jury
+from genus._materials import Materials
+from genus._pool import Pool
+from genus._portfolio import PORTFOLIO, usual_views
+from genus._portfolio_search import Search
+from genus.calibration import Temperature
+from genus.errors import ModelFileError
+from genus.naive_bayes import MultinomialNB
+from genus.rejection import Rejection
+
+KINDS = {
+    "billing": ["card", "charged", "invoice", "refund", "money", "payment", "account", "balance"],
+    "printer": ["printer", "paper", "toner", "jam", "page", "tray", "cable", "ink"],
+    "network": ["wifi", "router", "signal", "slow", "connection", "cable", "password", "reset"],
+}
+
+
+def tickets(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    common = ["please", "the", "my", "is", "not", "again", "today", "help", "with", "was"]
+    texts, labels = [], []
+    for i in range(n):
+        label = list(KINDS)[i % 3]
+        words = [*rng.choice(KINDS[label], 3), *rng.choice(common, 4), rng.choice(KINDS[list(KINDS)[(i + 1) % 3]])]
+        texts.append(" ".join(rng.permutation(words)))
+        labels.append(label)
+    return texts, labels
+
+
+TEXTS, LABELS = tickets()
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return TextClassifier().fit(TEXTS, LABELS)
+
+
+def pooled():
+    """Words and characters together, in fixed parts."""
+    members = [
+        TextClassifier("tdm").fit(TEXTS, LABELS),
+        TextClassifier(
+            RefinedNB(), vectorizer=Vectorizer(analyzer="char_wb", ngram_range=(2, 4)), weighting="tfidf"
+        ).fit(TEXTS, LABELS),
+    ]
+    rejection = Rejection.fit(np.random.default_rng(0).normal(size=(50, 3)), np.linspace(0.5, 1, 50))
+    pool = Pool.of(
+        [m._inside for m in members], [Temperature(-1.0, -0.2), Temperature(0.5, 0.1)], np.array([0.4, 0.7]), rejection
+    )
+    clf = TextClassifier()
+    clf._inside, clf.leaderboard_, clf.search_cut_short_ = pool, [], False
+    return clf
+
+
+# What is chosen
+
+
+def test_answers_are_right_and_probabilities_are_met(fitted):
+    texts, labels = tickets(300, seed=1)
+    p = fitted.predict_proba(texts)
+    right = fitted.predict(texts) == labels
+    assert right.mean() > 0.9
+    assert abs(p.max(axis=1).mean() - right.mean()) < 0.08
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+
+
+def test_the_leaderboard_tells_what_was_tried(fitted):
+    board = fitted.leaderboard_
+    assert {row["candidate"] for row in board} >= {"naive Bayes", "refined", "refined, characters", "tied documents"}
+    assert sum(row["weight"] > 0 for row in board) == len(fitted.model_.members)
+    assert board[0]["weight"] > 0
+    assert all(0 <= row["accuracy"] <= 1 and row["log_loss"] >= 0 and row["seconds"] > 0 for row in board)
+    assert not fitted.search_cut_short_
+
+
+def test_the_same_seed_gives_the_same_model(fitted):
+    texts, _ = tickets(40, seed=2)
+    for n_jobs in (1, 2, 5):
+        again = TextClassifier(n_jobs=n_jobs).fit(TEXTS, LABELS)
+        np.testing.assert_array_equal(again.predict_log_proba(texts), fitted.predict_log_proba(texts))
+
+
+@pytest.mark.parametrize("objective", ["macro_f1", "micro_f1", "log_loss"])
+def test_every_objective_is_looked_for(objective):
+    clf = TextClassifier(objective=objective).fit(TEXTS, LABELS)
+    board = clf.leaderboard_
+    if objective == "log_loss":
+        assert board[0]["log_loss"] < np.quantile([row["log_loss"] for row in board], 0.3)
+    assert clf.predict(["my invoice was charged"]) == ["billing"]
+
+
+def test_what_the_user_gives_is_kept():
+    clf = TextClassifier(vectorizer=Vectorizer(binary=True), weighting="tfidf").fit(TEXTS, LABELS)
+    for member in clf.model_.members:
+        assert member.vectorizer.binary
+        assert member.weighting.get_params() == TermWeighting.named("tfidf").get_params()
+    assert len({row["candidate"] for row in clf.leaderboard_}) == 3
+
+
+def test_weights_count():
+    heavy = TextClassifier().fit(TEXTS, LABELS, sample_weight=np.where(np.array(LABELS) == "billing", 5.0, 1.0))
+    even = TextClassifier().fit(TEXTS, LABELS)
+    assert heavy.predict_proba(["today"])[0, 0] > even.predict_proba(["today"])[0, 0]
+
+
+def test_time_cuts_the_search_and_says_so():
+    clf = TextClassifier(time_budget=0.001).fit(TEXTS, LABELS)
+    assert clf.search_cut_short_
+    assert {row["candidate"] for row in clf.leaderboard_} == {"naive Bayes"}
+    assert clf.predict(["my invoice was charged"]) == ["billing"]
+
+
+def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
+    judge, calls = Jury.judge, []
+
+    def stopped(self, *args):
+        calls.append(args)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return judge(self, *args)
+
+    monkeypatch.setattr(Jury, "judge", stopped)
+    clf = TextClassifier().fit(TEXTS, LABELS)
+    assert clf.search_cut_short_
+    assert len({row["candidate"] for row in clf.leaderboard_}) == 2
+
+
+def test_progress_is_shown_on_request(capsys):
+    TextClassifier(verbose=1).fit(TEXTS[:20], LABELS[:20])
+    assert capsys.readouterr().out == ""
+
+
+# How candidates are judged
+
+
+def jury(groups=None, seed=0, labels=LABELS):
+    codes = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    return Jury.of(codes, codes.max() + 1, None, groups, "accuracy", seed, 2)
+
+
+def test_classes_are_spread_over_folds():
+    judged = jury(labels=["a"] * 50 + ["b"] * 7 + ["c"] * 2)
+    for c in range(3):
+        counts = np.bincount(judged.folds[judged.codes == c], minlength=5)
+        assert np.ptp(counts) <= 1
+
+
+def test_groups_are_left_out_together():
+    groups = np.arange(len(LABELS)) // 4
+    judged = jury(groups)
+    assert all(len(set(judged.folds[groups == g])) == 1 for g in set(groups))
+    assert np.ptp(np.bincount(judged.folds)) <= 4
+
+
+def test_folds_give_what_models_of_the_other_folds_say():
+    judged = jury()
+    materials = Materials.of(Vectorizer(), TEXTS)
+    _, rows, new = materials.weighted(None)
+    found = judged._over_folds(MultinomialNB(), [{"alpha": 0.5}], rows, new)[0]
+    for f in range(judged.n_folds):
+        train, test = np.flatnonzero(judged.folds != f), np.flatnonzero(judged.folds == f)
+        model = MultinomialNB(0.5)._fit_rows(take_rows(rows, train), judged.codes[train])
+        expected = model._joint_log_likelihood(take_rows(new, test))
+        np.testing.assert_allclose(found[test], expected, rtol=1e-6)
+
+
+def test_a_document_left_out_does_not_know_words_of_its_own():
+    materials = Materials.of(Vectorizer(), ["one two two", "one three", "one"])
+    assert materials.lengths.tolist() == [1, 1, 1]
+    np.testing.assert_allclose(materials.shares, [1 / 3, 1 / 2, 1])
+    pruned = Materials.of(Vectorizer(min_df=2), ["one two", "one two", "one four"])
+    np.testing.assert_allclose(pruned.shares, [1 / 2, 1 / 2, 1 / 2])
+
+
+@pytest.mark.parametrize("candidate", PORTFOLIO, ids=lambda c: c.name)
+def test_every_candidate_can_be_judged(candidate):
+
+    search = Search(TEXTS, jury(), [candidate], usual_views(TEXTS), time.monotonic() + 60, lambda *_: None)
+    search.run()
+    assert len(search.trials) == len(candidate.settings)
+    assert max(trial.accuracy for trial in search.trials) > 0.8
+
+
+# Promises of a classifier
+
+
+def test_word_contributions_add_up_to_the_log_odds():
+    clf = pooled()
+    for text in (*TEXTS[:5], "My PRINTER, again! is (not) charged... unheard-of", "zzz qqq"):
+        explained = clf.explain(text)
+        p = clf.predict_proba([text])[0]
+        top = np.sort(p)[-2:]
+        assert explained.log_odds == pytest.approx(math.log(top[1] / top[0]), abs=1e-6)
+        parts = explained.prior + explained.remainder + sum(w.contribution for w in explained.words)
+        assert parts == pytest.approx(explained.log_odds)
+    assert {"printer", "again"} <= {w.word for w in clf.explain("My PRINTER, again!").words}
+    assert explained.to_dict()["typicality"] == clf.typicality(["zzz qqq"])[0]
+
+
+def test_a_pool_is_saved_and_opened(tmp_path):
+    clf = pooled()
+    clf.save(tmp_path / "pool.genus")
+    other = TextClassifier.load(tmp_path / "pool.genus")
+    np.testing.assert_array_equal(other.predict_log_proba(TEXTS), clf.predict_log_proba(TEXTS))
+    np.testing.assert_array_equal(other.typicality(TEXTS), clf.typicality(TEXTS))
+    assert str(other.explain(TEXTS[0])) == str(clf.explain(TEXTS[0]))
+
+
+def test_what_was_chosen_is_saved_with_its_leaderboard(fitted, tmp_path):
+    fitted.save(tmp_path / "auto.genus")
+    other = TextClassifier.load(tmp_path / "auto.genus")
+    assert other.leaderboard_ == fitted.leaderboard_
+    np.testing.assert_array_equal(other.predict_log_proba(TEXTS), fitted.predict_log_proba(TEXTS))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"members": []},
+        {"members": ["text"]},
+        {"weights": np.ones(3)},
+        {"temperatures": np.ones(2)},
+        {"rejection": {"usual_lead": "x", "quantiles": np.ones(2)}},
+    ],
+)
+def test_a_damaged_pool_is_refused(change, tmp_path, monkeypatch):
+    clf = pooled()
+    state = clf.model_._get_state() | change
+    monkeypatch.setattr(Pool, "_get_state", lambda self: state)
+    clf.save(tmp_path / "damaged.genus")
+    monkeypatch.undo()
+    with pytest.raises(ModelFileError, match="cannot be restored"):
+        TextClassifier.load(tmp_path / "damaged.genus")
+
+
+def test_members_must_know_the_same_classes(tmp_path):
+    clf = pooled()
+    clf.model_.members[0] = TextClassifier("nb").fit(["one text", "another"], ["x", "y"])._inside
+    clf.save(tmp_path / "odd.genus")
+    with pytest.raises(ModelFileError, match="different classes"):
+        TextClassifier.load(tmp_path / "odd.genus")
+
+
+def test_what_is_learned_later_can_be_taken_back():
+    clf = pooled()
+    before = clf.predict_log_proba(TEXTS)
+    more = ["where is my parcel", "the parcel came late"]
+    clf.partial_fit(more, ["shipping"] * 2)
+    assert clf.predict(["a parcel"]) == ["shipping"]
+    clf.unlearn(more, ["shipping"] * 2)
+    np.testing.assert_allclose(clf.predict_log_proba(TEXTS), before, atol=1e-9)
+
+
+def test_members_that_read_alike_learn_and_unlearn_apart():
+    clf = TextClassifier(vectorizer=Vectorizer(), weighting="tfidf").fit(*tickets(400, seed=12))
+    texts, _ = tickets(50, seed=13)
+    before = clf.predict_log_proba(texts)
+    clf.partial_fit(["where is my parcel"], ["shipping"]).unlearn(["where is my parcel"], ["shipping"])
+    np.testing.assert_allclose(clf.predict_log_proba(texts), before, atol=1e-9)
+    parts = [id(part) for m in clf.model_.members for part in (m.vectorizer, m.weighting)]
+    assert len(set(parts)) == len(parts) == 2 * len(clf.model_.members) > 2
+
+
+def test_unlearning_what_was_never_learned_changes_nothing():
+    clf = pooled()
+    before = clf.predict_log_proba(TEXTS)
+    with pytest.raises(ValueError, match="never learned"):
+        clf.unlearn(["a text of strangers"], ["billing"])
+    np.testing.assert_array_equal(clf.predict_log_proba(TEXTS), before)
+
+
+def test_texts_that_begin_as_a_stream_are_naive_bayes():
+    clf = TextClassifier().partial_fit(["one text"], ["a"]).partial_fit(["another"], ["b"])
+    assert isinstance(clf.model_, MultinomialNB)
+
+
+def test_the_rest_of_the_interface(fitted):
+    labels, probabilities = fitted.predict_top(["my invoice"], k=2)
+    assert labels[0, 0] == "billing"
+    assert probabilities[0, 0] == pytest.approx(fitted.predict_proba(["my invoice"]).max())
+    assert {word for word, _ in fitted.top_words("printer", 5)} <= set(KINDS["printer"])
+    numbers, shares = pooled().neighbors(["my printer"], k=3)
+    assert numbers.shape == shares.shape == (1, 3)
+    assert clone(fitted).get_params() == fitted.get_params()
+
+
+# None of these
+
+
+def test_strangers_are_refused(fitted):
+    strangers = ["goal match referee whistle", "quarterly violin concerto"]
+    assert fitted.predict([*strangers, TEXTS[0]], reject=True).tolist() == [None, None, LABELS[0]]
+    refused = fitted.typicality(tickets(300, seed=3)[0]) < 0.1
+    assert refused.mean() < 0.25
+    assert "none of these" in str(fitted.explain(strangers[0]))
+
+
+@pytest.mark.parametrize("reject", [-0.1, 1.5])
+def test_a_share_to_reject_lies_between_0_and_1(fitted, reject):
+    with pytest.raises(ValueError, match="reject"):
+        fitted.predict(TEXTS, reject=reject)
+
+
+def test_only_what_was_judged_can_tell_strangers():
+    with pytest.raises(ValueError, match="auto"):
+        TextClassifier("nb").fit(TEXTS, LABELS).typicality(TEXTS)
+
+
+# Bad input
+
+
+def test_two_documents_are_enough():
+    clf = TextClassifier().fit(["alpha beta", "gamma delta"], ["x", "y"])
+    assert clf.predict(["alpha", "delta"]).tolist() == ["x", "y"]
+
+
+def test_one_class_is_not():
+    with pytest.raises(ValueError, match="one class only"):
+        TextClassifier().fit(["alpha", "beta"], ["x", "x"])
+
+
+def test_empty_texts_are_refused():
+    with pytest.raises(ValueError, match="Empty vocabulary"):
+        TextClassifier().fit(["", " ", ""], ["x", "y", "x"])
+
+
+def test_equal_texts_with_different_labels_are_undecided():
+    clf = TextClassifier().fit(["same text"] * 10, ["x", "y"] * 5)
+    assert clf.predict_proba(["same text"]) == pytest.approx(0.5, abs=0.1)
+
+
+def test_thousands_of_classes_have_an_answer():
+    rng = np.random.default_rng(5)
+    names = [f"class{i}" for i in range(3000)]
+    texts = [f"word{i} word{i}b {' '.join(rng.choice(['of', 'the', 'and'], 3))}" for i in range(3000)]
+    clf = TextClassifier(time_budget=1).fit(texts, names)
+    assert (clf.predict(texts[:200]) == names[:200]).mean() > 0.95
+
+
+@pytest.mark.parametrize(
+    ("parameters", "arguments", "match"),
+    [
+        ({"objective": "f2"}, {}, "objective"),
+        ({"time_budget": 0}, {}, "time_budget"),
+        ({"time_budget": "long"}, {}, "time_budget"),
+        ({"n_jobs": 0}, {}, "n_jobs"),
+        ({}, {"groups": [1, 2]}, "groups"),
+        ({}, {"groups": [1] * len(TEXTS)}, "groups"),
+        ({}, {"sample_weight": np.zeros(len(TEXTS))}, "sample_weight"),
+        ({}, {"sample_weight": [1.0]}, "sample_weight"),
+    ],
+)
+def test_what_makes_no_sense_is_named(parameters, arguments, match):
+    with pytest.raises(ValueError, match=match):
+        TextClassifier(**parameters).fit(TEXTS, LABELS, **arguments)
+
+
+# Texts without labels
+
+
+def test_unlabelled_texts_teach_new_words():
+    few, more = tickets(9, seed=6), tickets(400, seed=7)
+    test = tickets(300, seed=8)
+    alone = TextClassifier().fit(*few)
+    helped = TextClassifier().fit(*few, unlabeled=more[0])
+    right = [np.mean(clf.predict(test[0]) == np.array(test[1])) for clf in (alone, helped)]
+    assert right[1] > right[0] + 0.02
+    assert any("unlabelled texts" in row["candidate"] and row["weight"] > 0 for row in helped.leaderboard_)
+
+
+def test_a_label_of_none_is_no_label():
+    few, more = tickets(9, seed=6), tickets(60, seed=7)
+    apart = TextClassifier().fit(*few, unlabeled=more[0])
+    weights = [1.0] * (len(few[0]) + len(more[0]))
+    mixed = TextClassifier().fit([*few[0], *more[0]], [*few[1], *[None] * len(more[0])], sample_weight=weights)
+    np.testing.assert_array_equal(apart.predict_log_proba(TEXTS), mixed.predict_log_proba(TEXTS))
+
+
+def test_unlabelled_texts_that_mislead_are_left_out():
+    rng = np.random.default_rng(9)
+    words = [word for kind in KINDS.values() for word in kind]
+    noise = [" ".join(rng.choice(words, 30)) for _ in range(300)]
+    texts, labels = tickets(600, seed=10)
+    clf = TextClassifier(time_budget=30).fit(texts, labels, unlabeled=noise)
+    test = tickets(300, seed=11)
+    plain = TextClassifier(time_budget=30).fit(texts, labels)
+    assert (
+        np.mean(clf.predict(test[0]) == np.array(test[1]))
+        >= np.mean(plain.predict(test[0]) == np.array(test[1])) - 0.02
+    )
+
+
+@pytest.mark.parametrize("model", ["nb", "refined"])
+def test_only_auto_learns_from_unlabelled_texts(model):
+    with pytest.raises(ValueError, match="auto"):
+        TextClassifier(model).fit(TEXTS, LABELS, unlabeled=["more"])
+
+
+def test_labels_that_are_all_none_are_refused():
+    with pytest.raises(ValueError, match="None"):
+        TextClassifier().fit(["one", "two"], [None, None])

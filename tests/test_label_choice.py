@@ -1,0 +1,181 @@
+"""Sets of labels through `TextClassifier`: margins that add up, sets that fit the objective, one file."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from genus import TextClassifier, Vectorizer
+from genus._label_choice import _stacked
+from genus._label_decoding import Decoding, expected_f1, label_scores
+from genus.errors import ModelFileError
+from test_auto import KINDS, tickets
+
+
+def tagged(n=150, seed=0):
+    """Texts of one to three kinds, with the kinds as labels; some without any."""
+    rng = np.random.default_rng(seed)
+    texts, labels = [], []
+    for _ in range(n):
+        kinds = rng.choice(list(KINDS), rng.integers(0, 4), replace=False)
+        words = [word for kind in kinds for word in rng.choice(KINDS[kind][:5], 2)]
+        texts.append(" ".join([*words, *rng.choice(["please", "the", "my", "today"], 3)]))
+        labels.append({str(kind) for kind in kinds})
+    return texts, labels
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return TextClassifier().fit(*tagged())
+
+
+def cells(clf, sets):
+    return np.array([[label in given for label in clf.classes_] for given in sets])
+
+
+def test_sets_are_found(fitted):
+    texts, labels = tagged(seed=1)
+    scores = label_scores(cells(fitted, fitted.predict(texts)), cells(fitted, labels))
+    assert scores["example_f1"] > 0.85
+    assert scores["micro_f1"] > 0.9
+    p = fitted.predict_proba(texts)
+    assert p.shape == (150, 3)
+    assert abs(p.mean() - cells(fitted, labels).mean()) < 0.05
+
+
+@pytest.mark.parametrize("objective", ["example_f1", "micro_f1", "macro_f1"])
+def test_every_objective_is_decoded(objective):
+    clf = TextClassifier(objective=objective).fit(*tagged())
+    assert {row["candidate"] for row in clf.leaderboard_} == {
+        "refined, words",
+        "refined, pairs",
+        "refined, characters",
+    }
+    assert clf.predict(["printer paper tray"]) == [frozenset({"printer"})]
+
+
+def test_indicator_matrices_are_sets_too():
+    texts, labels = tagged()
+    matrix = np.array([[kind in given for kind in KINDS] for given in labels]).astype(int)
+    clf = TextClassifier().fit(texts, matrix)
+    assert clf.predict(["printer paper tray"]) == [frozenset({list(KINDS).index("printer")})]
+
+
+def test_words_add_up_to_a_labels_log_odds(fitted):
+    for label in KINDS:
+        explained = fitted.explain("My invoice, and the printer again!", label=label)
+        p = fitted.predict_proba(["My invoice, and the printer again!"])[0, fitted.classes_.tolist().index(label)]
+        assert explained.log_odds == pytest.approx(math.log(p / (1 - p)), abs=1e-6)
+        assert explained.against == f"not {label}"
+    assert dict(fitted.top_words("printer", 8)).keys() & set(KINDS["printer"])
+
+
+def test_a_saved_pool_answers_the_same(fitted, tmp_path):
+    texts, _ = tagged(seed=2)
+    fitted.save(tmp_path / "labels.genus")
+    other = TextClassifier.load(tmp_path / "labels.genus")
+    assert other.predict(texts) == fitted.predict(texts)
+    np.testing.assert_array_equal(other.predict_log_proba(texts), fitted.predict_log_proba(texts))
+
+
+@pytest.mark.parametrize(
+    "change", [{"rule": "guess"}, {"weights": np.ones(9)}, {"members": []}, {"thresholds": np.ones(1)}]
+)
+def test_a_damaged_pool_is_refused(fitted, change, tmp_path, monkeypatch):
+    state = fitted.model_._get_state() | change
+    monkeypatch.setattr(type(fitted.model_), "_get_state", lambda self: state)
+    fitted.save(tmp_path / "damaged.genus")
+    monkeypatch.undo()
+    with pytest.raises(ModelFileError, match="cannot be restored"):
+        TextClassifier.load(tmp_path / "damaged.genus")
+
+
+def test_equal_for_any_number_of_threads(fitted):
+    texts, _ = tagged(seed=3)
+    other = TextClassifier(n_jobs=3).fit(*tagged())
+    np.testing.assert_array_equal(other.predict_log_proba(texts), fitted.predict_log_proba(texts))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "texts", "labels", "arguments", "match"),
+    [
+        ({}, ["one", "two"], [set(), set()], {}, "no label"),
+        ({}, ["one", "two"], [{"a"}], {}, "2 texts but 1"),
+        ({}, ["one", "two"], [{"a"}, "b"], {}, "row 1"),
+        ({}, ["", ""], [{"a"}, {"b"}], {}, "Empty vocabulary"),
+        ({"objective": "log_loss"}, ["one", "two"], [{"a"}, {"b"}], {}, "objective"),
+        ({"model": "nb"}, ["one", "two"], [["a"], ["b"]], {}, "LabelPowerset"),
+        ({}, ["one", "two"], [{"a"}, {"b"}], {"unlabeled": ["more"]}, "unlabeled"),
+        ({"time_budget": -1}, ["one", "two"], [{"a"}, {"b"}], {}, "time_budget"),
+    ],
+)
+def test_what_makes_no_sense_is_named(parameters, texts, labels, arguments, match):
+    with pytest.raises(ValueError, match=match):
+        TextClassifier(**parameters).fit(texts, labels, **arguments)
+
+
+def test_sets_are_learned_at_once(fitted):
+    for method in (fitted.partial_fit, fitted.unlearn):
+        with pytest.raises(ValueError, match="fit again"):
+            method(["one text"], ["billing"])
+    with pytest.raises(ValueError, match="predict_proba"):
+        fitted.typicality(["one text"])
+
+
+def test_time_cuts_the_search_and_says_so():
+    clf = TextClassifier(time_budget=0.001).fit(*tagged())
+    assert clf.search_cut_short_
+    assert {row["candidate"] for row in clf.leaderboard_} == {"refined, words"}
+
+
+def test_a_given_vectorizer_is_the_only_view():
+    clf = TextClassifier(vectorizer=Vectorizer(binary=True)).fit(*tagged())
+    assert [member.vectorizer.binary for member in clf.model_.members] == [True]
+
+
+# Decoding and stacking against their definitions
+
+
+@given(st.integers(0, 10**6), st.integers(1, 7))
+@settings(deadline=None, max_examples=60)
+def test_expected_f1_is_the_best_of_all_sizes(seed, n_labels):
+    p = np.random.default_rng(seed).random((4, n_labels))
+    chosen = Decoding("expected", np.zeros(n_labels)).sets(p)
+    for row, given_ in zip(p, chosen, strict=True):
+        falling = np.sort(row)[::-1]
+        values = [2 * falling[:k].sum() / (k + row.sum()) for k in range(1, n_labels + 1)]
+        assert given_.sum() == 1 + int(np.argmax(values))
+        assert row[given_].min() >= row[~given_].max(initial=0)
+        assert expected_f1(falling[np.newaxis])[0] == pytest.approx(values)
+
+
+def test_one_threshold_has_the_best_micro_f1():
+    rng = np.random.default_rng(0)
+    p = rng.random((200, 5))
+    truth = rng.random((200, 5)) < p**2
+    found = Decoding.fit(p, truth, "micro_f1")
+    best = max(
+        label_scores(Decoding("threshold", np.full(5, t)).sets(p), truth)["micro_f1"] for t in np.linspace(0, 1, 50)
+    )
+    assert label_scores(found.sets(p), truth)["micro_f1"] >= best - 0.01
+
+
+def test_stacking_is_logistic_regression():
+    rng = np.random.default_rng(1)
+    prior, margins = rng.normal(size=4), [rng.normal(size=(300, 4)) for _ in range(2)]
+    odds = 0.3 + 0.5 * prior + 1.5 * margins[0] + 0.2 * margins[1]
+    truth = rng.random((300, 4)) < 1 / (1 + np.exp(-odds))
+    found, _ = _stacked(margins, truth, prior)
+    X = np.stack([np.broadcast_to(prior, truth.shape).ravel(), *(m.ravel() for m in margins)], axis=1)
+    peer = LogisticRegression(C=np.inf, tol=1e-10).fit(X, truth.ravel())
+    np.testing.assert_allclose(found, [peer.intercept_[0], *peer.coef_[0]], atol=1e-3)
+
+
+def test_one_label_in_a_set_is_almost_a_class():
+    texts, labels = tickets(90)
+    clf = TextClassifier().fit(texts, [{label} for label in labels])
+    right = [given == {label} for given, label in zip(clf.predict(texts), labels, strict=True)]
+    assert np.mean(right) > 0.9
