@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,54 +15,14 @@ from genus._additive import AdditiveClassifier
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import _check_number
 from genus._documents import DocumentLedger, Documents, canonical
+from genus._fitted_tree import FittedTree
 from genus._score_table import ScoreTable
 from genus._tree_paths import UNIFORM, PathTable, TreePaths
-from genus.hierarchy import WHOLE, LabelTree, Node, are_paths, group_classes
+from genus.hierarchy import LabelTree, are_paths, group_classes
 from genus.statistics import ONE, Batch, ClassCounts, Ledger
 
 _TREES = ("flat", "learn")
 _UNSEEN = 0.5  # the prior of a class without documents is that of half a document
-
-
-@dataclass(frozen=True)
-class _Fitted:
-    """What is made of the counts: the tree and the scores."""
-
-    paths: TreePaths
-    scores: PathTable
-
-    @cached_property
-    def names(self) -> list[Any]:
-        """The tree's nodes by number, the root's being 0."""
-        tree = self.paths.tree
-        return [*([] if tree.root is not None else [WHOLE]), *tree.nodes]
-
-    @cached_property
-    def numbers(self) -> tuple[dict[Node, int], Int32]:
-        return self.paths.tree.numbers()
-
-    @cached_property
-    def membership(self) -> Any:
-        """Classes x nodes: whether the node is the class or above it."""
-        number = self.numbers[0]
-        above = [[0, *(number[node] for node in self.paths.tree.path(label))] for label in self.paths.labels]
-        indptr = np.cumsum([0, *map(len, above)])
-        members = sparse.csr_array(
-            (np.ones(indptr[-1]), np.concatenate(above), indptr), shape=(len(above), len(self.names))
-        )
-        members.sum_duplicates()
-        members.data[:] = 1  # a named root is in the path already
-        return members
-
-    def cut(self, level: int) -> Int64:
-        """The node of each class at a level, or the class itself where it ends before."""
-        number, tree = self.numbers[0], self.paths.tree
-        first = 0 if tree.root is not None else 1  # where level 0 stands, counted from the top
-        nodes = []
-        for label in self.paths.labels:
-            path = tree.path(label)[::-1]
-            nodes.append(0 if level < first else number[path[min(level - first, len(path) - 1)]])
-        return np.array(nodes)
 
 
 class TreeClassifier(AdditiveClassifier):
@@ -142,7 +100,7 @@ class TreeClassifier(AdditiveClassifier):
             return group_classes(counts.labels, _by_class(counts))
         return LabelTree.from_paths(labels) if self.tree is None and are_paths(labels) else LabelTree.flat(labels)
 
-    def _make_parameters(self, statistics: Any) -> _Fitted:
+    def _make_parameters(self, statistics: Any) -> FittedTree:
         counts: ClassCounts = statistics
         documents, threads = self._documents, n_threads(self.n_jobs)
         paths = TreePaths.of(self._tree_of(counts), counts.labels.tolist())
@@ -160,7 +118,7 @@ class TreeClassifier(AdditiveClassifier):
             paths, weights, groups, (indptr, words, sums), max(counts.n_words, 1),
             log_prior, self.prior_scale * log_prior, threads,
         )  # fmt: skip
-        return _Fitted(paths, scores)
+        return FittedTree(paths, scores)
 
     # Scores
 
@@ -220,23 +178,12 @@ class TreeClassifier(AdditiveClassifier):
             _check_steps("level", level, 0)
         if min_proba is not None:
             _check_number("min_proba", min_proba, 0, 1, "None or a number from 0 to 1")
-        fitted: _Fitted = self._parameters
-        number, parents = fitted.numbers
-        parts = []
-        for scores in self._score_blocks(rows):
-            proba = np.exp(self._normalize(scores))
-            if level is None:
-                answers = np.array([number[label] for label in fitted.paths.labels])[proba.argmax(axis=1)]
-            else:
-                nodes, place = np.unique(fitted.cut(int(level)), return_inverse=True)
-                members = sparse.csr_array((np.ones(len(place)), (np.arange(len(place)), place)))
-                answers = nodes[(proba @ members).argmax(axis=1)]
-            node_proba = np.minimum(proba @ fitted.membership, 1.0)  # sums of rounded numbers may end just above
-            if min_proba is not None:
-                answers = _climb(answers, node_proba, parents, float(min_proba))
-            parts.append((answers, node_proba[np.arange(len(answers)), answers]))
-        answers, probabilities = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return _named(fitted.names, answers), probabilities
+        fitted: FittedTree = self._parameters
+        parts = [
+            fitted.answers(np.exp(self._normalize(scores)), level, min_proba) for scores in self._score_blocks(rows)
+        ]
+        nodes, probabilities = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return fitted.named(nodes), probabilities
 
     def predict_node_proba(self, X: Any) -> Float64:
         """The probability of every node: an array of shape (n_documents, n_nodes), in the order of ``tree_.nodes``.
@@ -273,7 +220,7 @@ class TreeClassifier(AdditiveClassifier):
 
     def path_weights(self, label: Any) -> dict[Any, float]:
         """P(v|c): how much of a class's words comes from each node of its path, the class first."""
-        fitted: _Fitted = self._parameters
+        fitted: FittedTree = self._parameters
         c = self._class_number(label)
         columns = fitted.scores.columns_of(c)
         weights = [*fitted.scores.weights[columns], fitted.scores.uniform[columns[0]] * max(self.n_features_in_, 1)]
@@ -315,29 +262,11 @@ class TreeClassifier(AdditiveClassifier):
 
         Each with its part in the divergence, P(w|v) * log of the factor by which the node multiplies the word.
         """
-        fitted: _Fitted = self._parameters
-        inner = [WHOLE if name is None else name for name in fitted.paths.inner]
-        if node in inner:
-            column = fitted.scores.column_of_node.get(fitted.scores.n_classes + inner.index(node))
-        elif node in fitted.paths.labels or node not in self.tree_:
-            column = self._class_number(node)
-        else:
-            column = None
-        if column is None:  # it has no class below it, or a single child that speaks for it
-            return []
-        gain = fitted.scores.dense(column)
-        parent = int(fitted.scores.parents[column])
-        if parent >= 0:
-            above = np.exp(fitted.scores.log_proba(parent))
-        else:
-            above, gain = (
-                np.full(len(gain), fitted.scores.uniform[column]),
-                gain - fitted.scores.table.log_uniform[column],
-            )
-        own = above * np.expm1(gain)
-        weights = own / (own.sum() or 1.0) * gain
-        best = np.lexsort((np.arange(len(weights)), -weights))[:n]
-        return [(int(w), float(weights[w])) for w in best if weights[w] > 0]
+        fitted: FittedTree = self._parameters
+        column = fitted.column(node)
+        if column is None and node not in self.tree_:
+            raise ValueError(f"{node!r} is not a node of the tree.")
+        return [] if column is None else fitted.own_words(column, n)
 
     def _by_node(self, c: int, values: Sequence[float]) -> dict[Any, float]:
         """Values of a path's nodes, the class's first and the uniform distribution's last, by name."""
@@ -379,7 +308,7 @@ class TreeClassifier(AdditiveClassifier):
 
     def _get_state(self) -> dict[str, Any]:
         """Everything learned, as arrays that can be mapped from a file, and the tree."""
-        fitted: _Fitted = self._parameters
+        fitted: FittedTree = self._parameters
         documents, scores = self._documents, fitted.scores
         state: dict[str, Any] = {f"counted_{name}": value for name, value in self._counted_with.items()}
         state |= {name: getattr(documents.counts, name) for name in documents.counts.__dataclass_fields__}
@@ -412,26 +341,10 @@ class TreeClassifier(AdditiveClassifier):
             raise ValueError("the score table and the counts know different numbers of words.")
         self._keep(DocumentLedger(documents, checked=False))
         self._counted_with = counted_with
-        self._parameters_cache = _Fitted(paths, scores)
+        self._parameters_cache = FittedTree(paths, scores)
 
 
 _COLUMNS = ("parents", "nodes", "weights", "uniform")
-
-
-def _climb(answers: Int64, proba: Float64, parents: Int32, least: float) -> Int64:
-    """From each document's answer up to the first node that is probable enough."""
-    rows = np.arange(len(answers))
-    while True:
-        unsure = (proba[rows, answers] < least - 1e-12) & (answers > 0)  # sums may end just below one
-        if not unsure.any():
-            return answers
-        answers = np.where(unsure, parents[answers], answers)
-
-
-def _named(names: Sequence[Any], answers: Int64) -> NDArray[Any]:
-    """Nodes by name: text, or objects where an unnamed root stands among numbers."""
-    kinds = {type(names[i]) for i in set(answers.tolist())}
-    return np.array([names[i] for i in answers.tolist()], dtype=object if len(kinds) > 1 else None)
 
 
 def _log_prior(weights: Int64) -> Float64:
