@@ -330,6 +330,13 @@ def test_bad_settings_are_refused(clf, message):
         clf.fit(X, y)
 
 
+def test_a_table_that_would_be_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr("genus._tree_paths._MOST_CELLS", 150)
+    X, y = corpus()
+    with pytest.raises(ValueError, match="scores would be too large.*use weights='tied'"):
+        HierarchicalShrinkage(TREE, weights="per-class").fit(X, y)
+
+
 def test_bad_questions_are_refused():
     X, y = corpus()
     clf = HierarchicalMixture(TREE).fit(X, y)

@@ -15,6 +15,7 @@ from genus._documents import Documents, _keys, row_sums
 from genus._score_table import ScoreTable
 from genus.hierarchy import WHOLE, LabelTree, Node
 
+_MOST_CELLS = 1 << 30  # of a score table: 12 GB
 UNIFORM = "(uniform)"  # the name of the distribution that knows no words
 
 
@@ -139,6 +140,12 @@ class PathTable:
             own = weights[begin : begin + len(path) + 1] * np.concatenate(([True], filled[path]))
             columns.add(c, path, (own / own.sum()).tolist(), n_words, (int(groups[0][c]), tuple(filled[path])))
         parents, nodes, column_weights, uniform = columns.arrays()
+        n_cells = int(np.diff(counts[0])[nodes].sum())
+        if n_cells > _MOST_CELLS:
+            raise ValueError(
+                f"a table of {n_cells:,} scores would be too large: classes with weights of their own need one for every "
+                "word; use weights='tied'."
+            )
         table = _core.build_path_table(
             *counts, n_words, nodes, parents, column_weights, uniform, len(paths.labels), n_threads
         )
