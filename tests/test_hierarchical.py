@@ -333,7 +333,7 @@ def test_bad_settings_are_refused(clf, message):
 def test_a_table_that_would_be_too_large_is_refused(monkeypatch):
     monkeypatch.setattr("genus._tree_paths._MOST_CELLS", 150)
     X, y = corpus()
-    with pytest.raises(ValueError, match="scores would be too large.*use weights='tied'"):
+    with pytest.raises(ValueError, match=r"scores would be too large.*use weights='tied'"):
         HierarchicalShrinkage(TREE, weights="per-class").fit(X, y)
 
 

@@ -143,8 +143,8 @@ class PathTable:
         n_cells = int(np.diff(counts[0])[nodes].sum())
         if n_cells > _MOST_CELLS:
             raise ValueError(
-                f"a table of {n_cells:,} scores would be too large: classes with weights of their own need one for every "
-                "word; use weights='tied'."
+                f"a table of {n_cells:,} scores would be too large: classes with weights of their own need one for "
+                "every word; use weights='tied'."
             )
         table = _core.build_path_table(
             *counts, n_words, nodes, parents, column_weights, uniform, len(paths.labels), n_threads
