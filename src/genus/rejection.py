@@ -1,6 +1,6 @@
 """None of these: how unlike all its classes a text is.
 
-    familiarity(d) = (lead(d) / usual lead + 1.5) * share of d's words that are known
+    familiarity(d) = (lead(d) / usual lead + 2.5) * share of d's words that are known
     lead(d)        = best class's score - mean over classes of the scores
 
 A text of another kind has neither words that single out a class nor, often, words that were ever seen; the
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from genus._arrays import Float64
 
 _N_QUANTILES = 1001
-_FLOOR = 1.5  # of the lead, in usual leads: how much the known words count where no class leads
+_FLOOR = 2.5  # of the lead, in usual leads: how much the known words count where no class leads
 
 
 @dataclass(frozen=True)
