@@ -477,6 +477,22 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
   return result;
 }
 
+OwnedStrings unknown_words(const TokenSource& source, const Vocabulary& vocabulary) {
+  std::vector<std::string> found;
+  std::vector<Token> tokens;
+  const auto read = source.reader();
+  for (std::int64_t d = 0; d < source.size(); ++d) {
+    (*read)(d, tokens);
+    for (const Token& t : tokens)
+      if (vocabulary.find({&t, 1}) == Vocabulary::unknown) found.emplace_back(t.data, t.length);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  OwnedStrings words;
+  for (const auto& word : found) words.append(word);
+  return words;
+}
+
 Sequences number_tokens(const TokenSource& source, int n_threads) {
   const auto ranges = split(source);
   std::vector<std::vector<std::int32_t>> parts(ranges.size());

@@ -72,6 +72,9 @@ template <class Value>
 CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& vocabulary, NGramRange range,
                                std::uint32_t n_hash, bool binary, int n_threads);
 
+// The distinct words of a few documents that a vocabulary does not have, sorted. One look-up per token.
+OwnedStrings unknown_words(const TokenSource& source, const Vocabulary& vocabulary);
+
 // Every document as a sequence of numbers of distinct tokens, and those tokens.
 struct Sequences {
   std::vector<std::int64_t> indptr;

@@ -187,6 +187,20 @@ void add_text(nb::module_& m) {
       "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_table"_a, "n_threads"_a);
 
   m.def(
+      "unknown_words",
+      [](nb::object source, const TextOptions& options, const Blob& stop_blob, const Offsets& stop_offsets,
+         const Table& stop_table, const Blob& blob, const Offsets& offsets, const Table& table) {
+        const Texts texts(source);
+        const TextSource tokens(texts.views(), options.tokenizer,
+                                vocabulary(stop_blob, stop_offsets, stop_table));
+        OwnedStrings words =
+            without_gil([&] { return unknown_words(tokens, vocabulary(blob, offsets, table)); });
+        return std::make_tuple(give(std::move(words.blob)), give(std::move(words.offsets)));
+      },
+      "texts"_a, "options"_a, "stop_blob"_a, "stop_offsets"_a, "stop_table"_a, "blob"_a, "offsets"_a,
+      "table"_a);
+
+  m.def(
       "find_words",
       [](const Blob& feature_blob, const Offsets& feature_offsets, bool n_grams, const Blob& blob,
          const Offsets& offsets, const Table& table, std::uint32_t n_hash) {

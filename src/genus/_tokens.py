@@ -91,6 +91,15 @@ class Plan:
         low, high = self.word_range
         return _core.count_known_sequences(*sequences, low, high, *words, n_hash, binary, single, threads)
 
+    @property
+    def words_alone(self) -> bool:
+        """Whether features are single words, cut natively."""
+        return self.n_grams and self.stemmer is None and self.word_range == (1, 1)
+
+    def unknown(self, texts: Any, words: Lookup) -> Strings:
+        """The distinct words of a few texts that are not among these, sorted; for `words_alone`."""
+        return Strings(*_core.unknown_words(texts, self.options, *self.stop_words, *words))
+
     def _sequences(self, texts: Any, threads: int) -> Sequences | None:
         """Texts as numbered words, where Python has a part in making them."""
         if self.python_features is not None:

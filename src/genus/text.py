@@ -208,7 +208,13 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """As `_partial_fit_rows` for one text: quick where it brings nothing new."""
         if hasattr(self, "_words"):
             rows, unknown = self._count([text], self._compiled())
-            if not self._grows or (unknown[0] == 0 and self._compiled().word_range[1] == 1):
+            if not self._grows:
+                return rows
+            plan = self._compiled()
+            if plan.words_alone:
+                if unknown[0]:
+                    self._append_words(plan.unknown([text], (*self._words, self._table)))
+                    rows = self._count([text], plan)[0]
                 return rows
         return self._partial_fit_rows([text])
 
@@ -263,14 +269,16 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._table = _core.make_table(*words, self._compiled().n_grams)
 
     def _add_words(self, batch: Strings) -> None:
+        self._append_words(batch.take(np.flatnonzero(self._columns_of(batch) < 0)))
+
+    def _append_words(self, new: Strings) -> None:
         n_old = len(self._words)
-        new = np.flatnonzero(self._columns_of(batch) < 0)
         if len(new) == 0:
             return
         growing: GrowingStrings | None = getattr(self, "_growing", None)
         if growing is None or growing.strings is not self._words:
             growing = self._growing = GrowingStrings(self._words)
-        self._words = growing.add(batch.take(new))
+        self._words = growing.add(new)
         n_grams = self._plan.n_grams
         if not (self._table.flags.writeable and _core.extend_table(self._table, *self._words, n_old, n_grams)):
             self._table = _core.make_table(*self._words, n_grams)
