@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -308,6 +309,52 @@ def test_reproduce_prints_the_table_and_goes_on(data, tmp_path, capsys):
     assert main([*command, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == found["rows"]
     assert times == {file: file.stat().st_mtime_ns for file in (out / "cells").iterdir()}
+
+
+def test_all_papers_make_one_report_that_goes_on(tmp_path, capsys, monkeypatch):
+    measured = []
+
+    def planned(paper, *, quick):
+        def score(problem, settings):
+            measured.append(paper)
+            if paper == "rtm":
+                raise ValueError("too hot")
+            return Measured(0.9, None, {}, 1)
+
+        rows = [Row("news", "topic", lambda: SimpleNamespace(sizes=(9, 2, 5, 3)), {"NB": 89.5}), Row("lost", "topic")]
+        return Experiment(
+            paper,
+            f"the {paper} table",
+            "a paper",
+            "accuracy",
+            "one split.",
+            rows,
+            [System("NB", score)],
+            Nothing(),
+            "NB",
+            "NB",
+        )
+
+    monkeypatch.setattr("genus.cli.reproduce.experiment", planned)
+    out = tmp_path / "report"
+    assert main(["reproduce", "all", "--quick", "--out", str(out)]) == 0
+    assert measured == list(PAPERS)
+    front = (out / "index.html").read_text()
+    assert all(f'href="{paper}/index.html"' in front and (out / paper / "index.html").is_file() for paper in PAPERS)
+    assert "A quick run" in front
+    assert "too hot" in (out / "rtm" / "index.html").read_text()
+    found = json.loads((out / "results.json").read_text())
+    assert found["tdm"]["rows"][0]["cells"]["NB"]["score"] == 0.9
+    assert "same" in (out / "tdm" / "index.html").read_text()
+    capsys.readouterr()
+
+    assert main(["reproduce", "--quick", "--out", str(out)]) == 0  # only what failed is measured again
+    assert measured == [*PAPERS, "rtm"]
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Settings of an experiment that has none."""
 
 
 def test_reproduce_stopped_says_so_in_one_line(data, tmp_path, capsys, monkeypatch):

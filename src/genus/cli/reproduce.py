@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,52 +19,95 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paper", type=click.Choice(list(PAPERS)), metavar="PAPER")
+@click.argument("paper", type=click.Choice(["all", *PAPERS]), metavar="PAPER", default="all")
 @click.option("--quick", is_flag=True, help="Some of the data sets, a shorter search: minutes.")
 @click.option("--data", metavar="DIR", help="The folder of data sets; by default GENUS_DATA's.")
 @click.option("--out", metavar="DIR", help="Keep cells, results.json and index.html here; go on there.")
 @json_option
 def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_json: bool) -> None:
-    """Measure a paper's tables again, beside the paper's own figures.
+    """Measure the papers' tables again, beside their own figures.
 
     PAPER is tdm, the tied document mixture (Puurula and Myaeng, 2013), dmnb, discriminative multinomial naive Bayes,
     rtm, the relevance-based topic model (Ha-Thuc and Srinivasan, 2008), hier, the hierarchical mixture (Toutanova and
-    others, 2001), or nlhb, non-linear hierarchical Bayes (Carlos and Rakshit, 2016). Parameters are tuned on training
-    documents only. Data sets are those of `genus data list`; those that are not there stay empty.
+    others, 2001), nlhb, non-linear hierarchical Bayes (Carlos and Rakshit, 2016), or all of them. Parameters are tuned
+    on training documents only. Data sets are those of `genus data list`; those that are not there stay empty.
 
     With --out, each cell is kept as it is done, and the same command goes on after a stop.
 
     \b
     genus reproduce tdm --quick
-    genus reproduce tdm --out tdm
+    genus reproduce all --out report
     """
-    from genus.experiments._page import make_page
-    from genus.experiments._table import to_dict
-
     if data is not None and not Path(data).is_dir():
         raise click.BadParameter(f"there is no folder {data}", param_hint="--data")
-    planned = experiment(paper, quick=quick)
     folder = Path(out) if out is not None else None
     try:
         with _data_from(data):
-            results = planned.run(folder, _tell)
+            if paper == "all":
+                runs = [_run(name, quick, folder and folder / name) for name in PAPERS]
+            else:
+                runs = [_run(paper, quick, folder)]
     except KeyboardInterrupt:
         if folder is None:
             raise
         click.echo("genus: stopped; the same command goes on from here", err=True)
         raise click.exceptions.Exit(130) from None
-    found = to_dict(planned, results)
-    if folder is not None:
-        write_text(str(folder / "results.json"), to_json(found, indent=1) + "\n")
-        write_text(str(folder / "index.html"), make_page(planned, results))
+    found = _write(runs, quick, folder, whole=paper == "all")
     if as_json:
         print_json(found)
     else:
-        _print(planned, results)
+        for _, planned, results in runs:
+            _print(planned, results)
         if out is not None:
             console().print(cell(f"wrote {folder}/index.html and results.json"))
-    if not results.cells:
+    if not any(results.cells for *_, results in runs):
         raise click.ClickException("none of the data sets is here: GENUS_DATA or --data names their folder")
+
+
+def _run(paper: str, quick: bool, folder: Path | None) -> tuple[str, Experiment, Results]:
+    planned = experiment(paper, quick=quick)
+    with _progress(paper, planned.n_cells) as tell:
+        return paper, planned, planned.run(folder, tell)
+
+
+def _write(
+    runs: list[tuple[str, Experiment, Results]], quick: bool, folder: Path | None, *, whole: bool
+) -> dict[str, Any]:
+    """The pages and what programs read, in the folder if there is one; returns the latter."""
+    from genus.experiments._overview import make_overview
+    from genus.experiments._page import make_page
+    from genus.experiments._table import to_dict
+
+    by_paper = {name: to_dict(planned, results) for name, planned, results in runs}
+    found = by_paper if whole else next(iter(by_paper.values()))
+    if folder is not None:
+        for name, planned, results in runs:
+            own = folder / name if whole else folder
+            write_text(str(own / "results.json"), to_json(by_paper[name], indent=1) + "\n")
+            write_text(str(own / "index.html"), make_page(planned, results))
+        if whole:
+            write_text(str(folder / "results.json"), to_json(found, indent=1) + "\n")
+            write_text(str(folder / "index.html"), make_overview(runs, quick))
+    return found
+
+
+@contextmanager
+def _progress(paper: str, n_cells: int) -> Iterator[Callable[[Cell], None]]:
+    """A line for each cell; where a person looks on, also a bar with the time left."""
+    if not sys.stderr.isatty():
+        yield _tell
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task(paper, total=n_cells)
+
+        def tell(done: Cell) -> None:
+            bar.console.print(cell(_said(done)))
+            bar.advance(task)
+
+        yield tell
 
 
 @contextmanager
@@ -81,8 +125,12 @@ def _data_from(folder: str | None) -> Iterator[None]:
 
 
 def _tell(done: Cell) -> None:
+    click.echo(_said(done), err=True)
+
+
+def _said(done: Cell) -> str:
     score = f"{100 * done.score:.2f}" if done.score is not None else f"failed: {done.error}"
-    click.echo(f"{done.row} {done.system}: {score} ({done.seconds:.0f} s)", err=True)
+    return f"{done.row} {done.system}: {score} ({done.seconds:.0f} s)"
 
 
 def _print(planned: Experiment, results: Results) -> None:

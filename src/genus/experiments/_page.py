@@ -8,6 +8,7 @@ from typing import Any
 
 from genus.experiments._plots import draw
 from genus.experiments._table import (
+    NEAR,
     Experiment,
     Marks,
     Point,
@@ -19,6 +20,7 @@ from genus.experiments._table import (
     figure,
     logarithmic_fit,
     paired_tests,
+    verdict,
     versions,
 )
 from genus.report.page import _e, _frame
@@ -56,7 +58,8 @@ def make_page(experiment: Experiment, results: Results) -> str:
         experiment.title,
         f"{_STYLE}<header><h1>{_e(experiment.title)}</h1><p>{_e(experiment.source)}</p></header>"
         f"<section><h2>Scores</h2><p class='note'>{_e(experiment.metric)}. {_e(experiment.protocol)} "
-        f"Measured in {minutes:.1f} minutes.</p>{_scores(experiment, results)}</section>"
+        f"Measured in {minutes:.1f} minutes. Verdict: same within {NEAR:g} point.</p>"
+        f"{_scores(experiment, results)}</section>"
         f"{_plots(experiment, results)}{figures}{_tests(experiment, results)}{_parameters(experiment, results)}"
         f"<p class='note'>{_e(used)}</p>",
     )
@@ -105,6 +108,8 @@ def _row(row: Row, names: Sequence[str], results: Results, marks: Marks) -> str:
             kind = "" if not change else "up" if change > 0 else "down"
             cells.append(f'<td class="{kind}">{"" if change is None else f"{change:+.2f}"}</td>')
         lines.append(("difference", "".join(cells)))
+        said = [verdict(row.paper[n], scores[n]) if n in scores and n in row.paper else "" for n in names]
+        lines.append(("verdict", "".join(f'<td class="paper">{word}</td>' for word in said)))
     title = f'<th scope="row" rowspan="{len(lines)}">{_e(row.name)}<small>{_e(words)}</small>'
     title += f"<small>{_e(row.note)}</small></th>" if row.note else "</th>"
     body = "".join(

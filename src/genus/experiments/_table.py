@@ -11,6 +11,7 @@ import math
 import os
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
@@ -145,6 +146,16 @@ class Experiment:
                 results.absent[row.name] = str(error)
         return results
 
+    @property
+    def n_cells(self) -> int:
+        """Cells to measure where every data set is there."""
+        return sum(
+            system.tasks is None or row.task in system.tasks
+            for row in self.rows
+            if row.load is not None
+            for system in self.systems
+        )
+
     def _cells(self, row: Row, store: _Store) -> Iterator[Cell]:
         problem = None
         for system in self.systems:
@@ -202,6 +213,23 @@ class _Store:
             return None
         name = f"{row}-{system}".replace("+", "plus")
         return self._folder / f"{''.join(c if c.isalnum() or c in '-_' else '_' for c in name)}.json"
+
+
+NEAR = 1.0  # points within which a figure counts as reproduced
+
+
+def verdict(paper: float, ours: float) -> str:
+    """What to say of our score beside the paper's, both in per cent."""
+    return "same" if abs(ours - paper) <= NEAR else "better" if ours > paper else "below"
+
+
+def verdicts(experiment: Experiment, results: Results) -> Counter[str]:
+    """How many of the paper's figures came out."""
+    found: Counter[str] = Counter()
+    for row in experiment.rows:
+        ours = results.scores(row.name)
+        found.update(verdict(row.paper[name], ours[name]) for name in row.paper if name in ours)
+    return found
 
 
 def versions() -> dict[str, str]:
