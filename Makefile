@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 NATIVE := CMakeLists.txt $(wildcard cpp/*.h cpp/*.cpp cpp/*.inc cpp/bindings/*) tools/unicode_tables.py
 CPP := $(wildcard cpp/*.h cpp/*.cpp cpp/bindings/*)
 
-.PHONY: setup demo test lint format stubs bench bench-accuracy sanitize clean
+.PHONY: setup demo test lint format stubs bench bench-accuracy sanitize clean results
 
 setup: $(VENV)/installed
 
@@ -32,6 +32,11 @@ format: $(VENV)/installed
 
 stubs: $(VENV)/installed
 	$(BIN)/python tools/stubs.py
+
+# The papers' tables, measured again (up to 90 minutes; goes on where it was stopped), and their summary in the docs.
+results: $(VENV)/installed
+	@$(BIN)/genus reproduce all --out build/report
+	@$(BIN)/python tools/results.py build/report docs/results.md
 
 # Peers and genus side by side. BENCH passes options, for instance: make bench BENCH="--quick --only text"
 bench: $(VENV)/installed
