@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t entries_per_task = 1 << 15;
 constexpr double smallest_weight = 1e-9;  // of the uniform distribution: every word stays possible
+constexpr double smallest_share = 1e-30;  // of a word: less is none, before single precision ends
 constexpr double rounding = 1e-9;  // what is left of a count, relative to it, that is nothing but rounding
 
 // Words x classes turned into classes x words.
@@ -235,7 +236,10 @@ class Fit {
           likely[j] = total > 0 ? weights[j + 1] * tempered(counts[j] / total) : 0.0;
           sum += likely[j];
         }
-        for (std::int64_t j = 0; j < n; ++j) out[j] = static_cast<float>(likely[j] / sum);
+        for (std::int64_t j = 0; j < n; ++j) {
+          const double share = likely[j] / sum;
+          out[j] = share > smallest_share ? static_cast<float>(share) : 0.0F;
+        }
       }
     });
     shares_ = std::move(shares);

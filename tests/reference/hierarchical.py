@@ -44,7 +44,8 @@ def moved(counts, nodes, paths, weights, groups, tempering):
         for j, v in enumerate(path):
             if nodes[v].sum() > 0:
                 likely[j] = rest[j] * (nodes[v] / nodes[v].sum()) ** tempering
-        shares.append(likely / (likely.sum(axis=0) + uniform * (1 / n_words) ** tempering))
+        found = likely / (likely.sum(axis=0) + uniform * (1 / n_words) ** tempering)
+        shares.append(np.where(found > 1e-30, found, 0.0))  # less is none
     return shares
 
 
