@@ -18,7 +18,7 @@ def main(report: str, target: str) -> None:
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
     parts = [
         "# The papers, measured again\n",
-        f"Written by `make results` on {date} ({used}; {minutes:.0f} minutes of measuring). Do not edit: it is generated."
+        f"Written by `make results` on {date} ({used}; {minutes:.0f} minutes of measuring), not by hand."
         f" Scores in per cent; the paper's own in brackets; a figure is the same within {NEAR:g} point.\n",
         *(_paper(paper) for paper in papers.values()),
     ]
