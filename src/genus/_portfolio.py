@@ -65,7 +65,7 @@ class Candidate:
 
 def _refined() -> tuple[dict[str, Any], ...]:
     probes = [(1.0, 0.0), (1.0, 0.25), (0.3, 0.25)]
-    others = [(c, b) for b in (0.25, 0.0, 0.5) for c in (0.1, 0.3, 1.0, 3.0) if (c, b) not in probes]
+    others = [(3.0, 0.25), (0.1, 0.25), (0.3, 0.5), (1.0, 0.5), (0.1, 0.5), (0.3, 0.0), (3.0, 0.0)]
     return tuple({"cost": c, "base_weight": b} for c, b in probes + others)
 
 
@@ -87,7 +87,7 @@ PORTFOLIO = (
     Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 3, 0.015),
     Candidate("refined, pairs, soft idf", "refined", "pairs", _tfidf(0.5), _refined(), 3, 0.02),
     Candidate("refined, pairs, presence", "refined", "pairs", _tfidf(0.5) | {"tf": "binary"}, _refined(), 3, 0.02),
-    Candidate("tied documents", "tdm", "words", {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5}, _tied(), 2, 0.04),
+    Candidate("tied documents", "tdm", "words", {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5}, _tied(), 1, 0.04),
 )
 
 
