@@ -125,6 +125,20 @@ def test_an_unlearned_text_leaves_no_trace(model: str, vectorizer: Vectorizer | 
     np.testing.assert_array_equal(later.predict_log_proba(new), never.predict_log_proba(new))
 
 
+@pytest.mark.parametrize("weighting", [None, "sqrt", "tfidf", "bm25"])
+@pytest.mark.parametrize("model", ["nb", "tdm"])
+def test_leaving_a_text_out_is_unlearning_it(model: str, weighting: str | None) -> None:
+    """With fixed columns: otherwise a word that only the text has would go, and every probability with it."""
+    clf = TextClassifier(model, weighting=weighting).fit(TEXTS, LABELS)
+    left_out = clf.leave_one_out_log_proba(TEXTS, LABELS)
+    clf.vectorizer_.vocabulary = clf.vectorizer_.vocabulary_  # no longer grows, nor shrinks
+    clf.unlearn(TEXTS[:1], LABELS[:1])
+    rows = clf.vectorizer_._transform_rows(TEXTS[:1])[0]
+    if clf.weighting_ is not None:
+        rows = clf.weighting_._document_rows(rows)
+    np.testing.assert_allclose(left_out[0], clf.model_._log_proba_rows(rows)[0], atol=1e-9)
+
+
 @pytest.mark.parametrize("model", ["tdm", "kdc", "knn"])
 def test_documents_are_unlearned_by_number(model: str, tmp_path: Path) -> None:
     twice = "a customer named Zyzzyva"

@@ -315,14 +315,14 @@ def test_a_fold_is_fitted_once(space: Any, cv: Any, n_fits: int) -> None:
 
 @pytest.mark.parametrize("scoring", [None, lambda est, X, y: est.score(X, y)])
 @pytest.mark.parametrize("cv", [3, "loo"])
-@pytest.mark.parametrize("chain", ["classifier", "pipeline"])
+@pytest.mark.parametrize("chain", ["classifier", "weighted", "pipeline"])
 def test_texts_are_counted_once_and_the_scores_are_the_same(chain: str, cv: Any, scoring: Any) -> None:
     if cv == "loo" and scoring:
         scoring = lambda y, log_proba, classes: float((classes[log_proba.argmax(1)] == y).mean())  # noqa: E731
 
     def make(model: Any) -> tuple[Any, str]:
-        if chain == "classifier":
-            return TextClassifier(model), "model"
+        if chain != "pipeline":
+            return TextClassifier(model, weighting="tfidf" if chain == "weighted" else None), "model"
         return make_pipeline(Vectorizer(), model), type(model).__name__.lower()
 
     found = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,9 +126,8 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
     def vectorizer(self) -> Vectorizer:
         return self.members[0].vectorizer
 
-    def require(self, method: str, what: str) -> None:
-        if not hasattr(self, method):
-            raise ValueError(f"{self.name} cannot {what}.")
+    def leave_one_out(self, texts: Any, labels: Any, sample_weight: Any) -> NoReturn:
+        raise ValueError("a pool cannot leave texts out exactly; leaderboard_ has its scores on texts left out.")
 
     def partial_fit(self, texts: Any, labels: Any, sample_weight: Any) -> None:
         raise ValueError("sets of labels are learned all at once: fit again.")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from genus._arrays import Float64, Int64, SparseRows
 from genus._evidence import Evidence, evidence_of
@@ -44,6 +45,10 @@ class Parts:
     def rows(self, texts: Any) -> SparseRows:
         """Texts that ask, as the model takes them."""
         return self.weighted(self.vectorizer._transform_rows(texts)[0])
+
+    def matrix(self, texts: Any) -> Any:
+        """The same as a sparse matrix."""
+        return _matrix(self.rows(texts))
 
     def weighted(self, counts: SparseRows) -> SparseRows:
         return counts if self.weighting is None else self.weighting._transform_rows(counts)
@@ -116,6 +121,14 @@ class Parts:
         top: tuple[NDArray[Any], Float64] = self.model._predict_top_rows(self.rows(texts), k)
         return top
 
+    def leave_one_out(self, texts: Any, labels: NDArray[Any], sample_weight: Any) -> Float64:
+        self.require("leave_one_out_log_proba", "leave texts out exactly")
+        rows = self.vectorizer._transform_rows(texts)[0]
+        if self.weighting is not None:
+            rows = self.weighting._document_rows(rows)
+        log_proba: Float64 = self.model.leave_one_out_log_proba(_matrix(rows), labels, sample_weight=sample_weight)
+        return log_proba
+
     def typicality(self, texts: Any) -> NoReturn:
         raise ValueError("typicality needs texts that were left out while learning; use model='auto'.")
 
@@ -154,3 +167,7 @@ class Parts:
         if not (weighting is None or isinstance(weighting, TermWeighting)):
             raise ValueError("a weighting was expected")
         return cls(vectorizer, weighting, model)
+
+
+def _matrix(rows: SparseRows) -> Any:
+    return sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,9 +76,8 @@ class Pool(BaseEstimator):  # type: ignore[misc]
     def vectorizer(self) -> Vectorizer:
         return self.members[0].vectorizer
 
-    def require(self, method: str, what: str) -> None:
-        if not hasattr(self, method):
-            raise ValueError(f"{self.name} cannot {what}.")
+    def leave_one_out(self, texts: Any, labels: Any, sample_weight: Any) -> NoReturn:
+        raise ValueError("a pool cannot leave texts out exactly; leaderboard_ has its scores on texts left out.")
 
     def top_words(self, label: int, n: int) -> list[tuple[str, float]]:
         """The words that speak most for a class, by the first member that counts words."""

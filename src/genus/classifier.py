@@ -161,9 +161,8 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         "never seen" is meant for that idf. Raises ValueError, and changes nothing, where a text was not learned
         with that label.
         """
-        check_is_fitted(self)
         texts, labels = self._pair(texts, labels)
-        self._inside.unlearn(texts, labels, sample_weight)
+        self._fitted.unlearn(texts, labels, sample_weight)
         return self
 
     # ------------------------------------------------------------------ answering
@@ -189,9 +188,8 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         """
         if level is not None or min_proba is not None:
             return self.predict_nodes(texts, level=level, min_proba=min_proba)[0]
-        check_is_fitted(self)
         if reject is False:
-            return self._inside.answers(texts)
+            return self._fitted.answers(texts)
         rate = 0.05 if reject is True else reject
         if not 0 <= rate <= 1:
             raise ValueError(f"reject must be a bool or a share from 0 to 1, got {reject!r}.")
@@ -205,8 +203,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
 
         Low where no class stands out and words are unknown (see `genus.rejection`). For "auto" only.
         """
-        check_is_fitted(self)
-        return self._inside.typicality(texts)
+        return self._fitted.typicality(texts)
 
     def predict_proba(self, texts: Any) -> Float64:
         """The probability of each class (in the order of `classes_`) for each text."""
@@ -214,30 +211,25 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
 
     def predict_log_proba(self, texts: Any) -> Float64:
         """The logarithm of `predict_proba`."""
-        check_is_fitted(self)
-        return self._inside.log_proba(texts)
+        return self._fitted.log_proba(texts)
 
     def leave_one_out_log_proba(self, texts: Any, labels: Any, sample_weight: Any = None) -> Float64:
-        """log p(c | text) for training texts, each by the model trained without it. Words keep their columns."""
-        check_is_fitted(self)
-        self._inside.require("leave_one_out_log_proba", "leave texts out exactly")
+        """log p(c | text) for training texts, each by the model trained without it. Words keep their columns.
+
+        A weighting stays as it was learned, and texts are weighed as they were when they were learned.
+        """
         texts, labels = self._pair(texts, labels)
-        log_proba: Float64 = self.model_.leave_one_out_log_proba(
-            self.vectorizer_.transform(texts), labels, sample_weight=sample_weight
-        )
-        return log_proba
+        return self._fitted.leave_one_out(texts, labels, sample_weight)
 
     def predict_top(self, texts: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
         """The k most probable labels of each text and their probabilities, best first."""
-        check_is_fitted(self)
-        return self._inside.top(texts, k)
+        return self._fitted.top(texts, k)
 
     def explain(self, text: str, *, label: Any = None, against: Any = None) -> Explanation:
         """Why this text is taken for `label` (by default the predicted one) and not for `against` (the next)."""
         if not isinstance(text, str):
             raise ValueError(f"explain takes one text (str), got {type(text).__name__}.")
-        check_is_fitted(self)
-        log_proba = self._inside.log_proba([text])[0]
+        log_proba = self._fitted.log_proba([text])[0]
         order = np.argsort(-log_proba, kind="stable")
         chosen = order[0] if label is None else self._class_number(label)
         rival = next((c for c in order if c != chosen), chosen) if against is None else self._class_number(against)
@@ -261,13 +253,18 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
 
     def top_words(self, label: Any, n: int = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class, with their weights."""
-        check_is_fitted(self)
-        return self._inside.top_words(self._class_number(label), n)
+        return self._fitted.top_words(self._class_number(label), n)
 
     # ------------------------------------------------------------------ what was learned
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_inside")
+
+    @property
+    def _fitted(self) -> Parts | Pool | LabelPool:
+        if not hasattr(self, "_inside"):  # scikit-learn's check takes longer than an answer
+            check_is_fitted(self)
+        return self._inside
 
     @property
     def model_(self) -> Any:
@@ -366,7 +363,8 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
 
     def _last_step(self, texts: Any) -> tuple[str, Any, Any]:
         """The prefix of the model's parameters, the fitted model, and the texts as it takes them."""
-        return "model__", self.model_, self.vectorizer_.transform(texts)
+        assert isinstance(self._inside, Parts)
+        return "model__", self.model_, self._inside.matrix(texts)
 
     def _new_parts(self) -> Parts:
         weighting = self._new_weighting()
