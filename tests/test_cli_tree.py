@@ -88,7 +88,10 @@ def test_a_tree_from_a_file(capsys):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["train", "pets.jsonl", "--out", "m.genus", "--tree", "tree.json"], "the model nb has no tree"),
+        (
+            ["train", "pets.jsonl", "--out", "m.genus", "--model", "nb", "--tree", "tree.json"],
+            "the model nb has no tree",
+        ),
         (["train", "pets.jsonl", "--out", "m.genus", "--model", "hm", "--tree", "no.json"], "no such file"),
         (["train", "pets.jsonl", "--out", "m.genus", "--model", "hm", "--tree", "cycle.json"], "cycle"),
         (["train", "pets.jsonl", "--out", "m.genus", "--model", "hm", "--tree", "small.json"], "not in the tree"),

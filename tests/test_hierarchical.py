@@ -45,12 +45,13 @@ def expected_probabilities(X, y, weights, clf):
     paths = TreePaths.of(clf.tree_, labels)
     groups, _ = paths.weight_groups(clf.weights == "tied")
     scales = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
+    times = np.maximum(scales, 1)
     if clf.document_weights == "equal":
         lengths = np.floor(X * 2.0**36 + 0.5).sum(axis=1) / 2.0**36
         scales = np.divide(scales, lengths, out=np.zeros(len(y)), where=lengths > 0)
     iterations = getattr(clf, "n_iterations", 0)
     fitted = reference.fit(
-        X, [labels.index(label) for label in y], scales, [paths.path(c).tolist() for c in range(len(labels))],
+        X, [labels.index(label) for label in y], scales, times, [paths.path(c).tolist() for c in range(len(labels))],
         groups.tolist(), paths.n_nodes, iterations, clf.n_weight_steps, getattr(clf, "tempering", 1.0),
     )  # fmt: skip
     every = [paths.path(c).tolist() for c in range(len(labels))]

@@ -256,7 +256,7 @@ def test_mark_takes_messages(model, capsys):
 def test_mark_refuses_in_one_line(model, capsys, arguments, message):
     with open("other.jsonl", "w", encoding="utf-8") as file:
         file.write('{"text": "goal", "label": "weather"}\n')
-    assert main(["train", "docs.jsonl", "-o", "nb.genus"]) == 0
+    assert main(["train", "docs.jsonl", "-o", "nb.genus", "--model", "nb"]) == 0
     capsys.readouterr()
     assert main(["mark", *arguments]) == 2
     error = capsys.readouterr().err

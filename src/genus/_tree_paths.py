@@ -14,6 +14,7 @@ from genus._arrays import Float64, Int32, Int64
 from genus._documents import Documents, _keys, row_sums
 from genus._score_table import ScoreTable
 from genus.hierarchy import WHOLE, LabelTree, Node
+from genus.statistics import ONE
 
 _MOST_CELLS = 1 << 30  # of a score table: 12 GB
 UNIFORM = "(uniform)"  # the name of the distribution that knows no words
@@ -79,25 +80,27 @@ class TreePaths:
             lengths, groups = self.lengths, np.arange(len(self.labels))
         return groups.astype(np.int32), np.concatenate(([0], np.cumsum(lengths + 1))).astype(np.int64)
 
-    def left_out(self, documents: Documents, weights: Float64) -> Float64:
-        """How many times its own weight is left out of the nodes of a document's path: (n_documents, n_levels).
+    def left_out(self, documents: Documents, scales: Float64) -> Float64:
+        """How many times its own counts are left out of the nodes of a document's path: (n_documents, n_levels).
 
+        One document's worth: of a document of weight 2, half, since it stands for two that vouch for one another.
         A document with several labels is learned once for each. It must not vouch for itself by a class beside its
         own: with it goes, of each other class below the node, one document that has the same words (of several, the
         mean of their weights). Copies in its own class are documents in their own right.
         """
         levels = int(self.lengths.max(initial=0))
-        out = np.ones((len(weights), levels))
-        nothing = np.zeros(len(weights), dtype=np.int64)
+        times = np.maximum(documents.weights / ONE, 1.0)
+        out = np.repeat(1 / times[:, np.newaxis], levels, axis=1)
+        nothing = np.zeros(len(scales), dtype=np.int64)
         _, group, size = np.unique(
             _keys(documents.rows, nothing.astype(np.int32), nothing), return_inverse=True, return_counts=True
         )
-        copied = np.flatnonzero((size[group] > 1) & (weights > 0))
+        copied = np.flatnonzero((size[group] > 1) & (scales > 0))
         if not len(copied):
             return out
         n_classes = len(self.labels)
         pairs, place = np.unique(group[copied] * n_classes + documents.codes[copied], return_inverse=True)
-        mean = np.bincount(place, weights[copied]) / np.bincount(place)
+        mean = np.bincount(place, scales[copied]) / np.bincount(place, times[copied])
         groups, classes = np.divmod(pairs, n_classes)
         for level in range(levels):
             deep = np.flatnonzero(self.lengths[classes] > level)
@@ -105,7 +108,7 @@ class TreePaths:
             _, node = np.unique(groups[deep] * self.n_nodes + nodes, return_inverse=True)
             others = np.zeros(len(pairs))
             others[deep] = np.bincount(node, mean[deep])[node] - mean[deep]
-            out[copied, level] = 1 + np.maximum(others[place], 0.0) / weights[copied]
+            out[copied, level] = 1 / times[copied] + np.maximum(others[place], 0.0) / scales[copied]
         return out
 
 

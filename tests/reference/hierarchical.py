@@ -49,26 +49,29 @@ def moved(counts, nodes, paths, weights, groups, tempering):
     return shares
 
 
-def copies_elsewhere(X, codes, scales, paths, d, level):
-    """The weight of documents with the same words in other classes below a node of d's path: one of each class."""
+def copies_elsewhere(X, codes, scales, times, paths, d, level):
+    """The weight of documents with the same words in other classes below a node of d's path: one of each class.
+
+    A document counts ``times`` over, once at least.
+    """
     node, total = paths[codes[d]][level], 0.0
     for c, path in enumerate(paths):
         if c != codes[d] and level < len(path) and path[level] == node:
-            same = [scales[e] for e in range(len(X)) if codes[e] == c and scales[e] > 0 and (X[e] == X[d]).all()]
-            total += np.mean(same) if same else 0.0
+            same = [e for e in range(len(X)) if codes[e] == c and scales[e] > 0 and (X[e] == X[d]).all()]
+            total += scales[same].sum() / times[same].sum() if same else 0.0
     return total
 
 
-def estimates(X, codes, scales, nodes, shares, paths):
-    """E_v(d,w): P(w|v) for the nodes of a document's path, without the document and its copies elsewhere."""
+def estimates(X, codes, scales, times, nodes, shares, paths):
+    """E_v(d,w): P(w|v) for the nodes of a document's path, without the document, once, and its copies elsewhere."""
     added = counted(X, scales)
     found = []
     for d in range(len(X)):
         path = paths[codes[d]]
         held_out = np.zeros((len(path), X.shape[1]))
         for j, v in enumerate(path):
-            times = 1 + copies_elsewhere(X, codes, scales, paths, d, j) / scales[d] if scales[d] > 0 else 1
-            taken = added[d] * times * shares[codes[d]][j]
+            copies = copies_elsewhere(X, codes, scales, times, paths, d, j) / scales[d] if scales[d] > 0 else 0
+            taken = added[d] * (1 / times[d] + copies) * shares[codes[d]][j]
             total = left(nodes[v].sum(), taken.sum())
             for w in range(X.shape[1]):
                 if total > 0:
@@ -93,7 +96,7 @@ def better_weights(added, codes, held_out, node_weights, groups):
     return result
 
 
-def fit(X, codes, scales, paths, groups, n_nodes, n_iterations, n_weight_steps, tempering=1.0):
+def fit(X, codes, scales, times, paths, groups, n_nodes, n_iterations, n_weight_steps, tempering=1.0):
     """Weights by group (the uniform distribution's first, then from the root down) and node counts.
 
     ``paths`` are the nodes of each class, the root first.
@@ -108,7 +111,7 @@ def fit(X, codes, scales, paths, groups, n_nodes, n_iterations, n_weight_steps, 
         if iteration > 0:
             shares = moved(counts, nodes, paths, node_weights, groups, tempering)  # noqa: F821 (set below)
         nodes = pooled(counts, shares, paths, n_nodes)
-        held_out = estimates(X, codes, scales, nodes, shares, paths)
+        held_out = estimates(X, codes, scales, times, nodes, shares, paths)
         for _ in range(n_weight_steps):
             node_weights = better_weights(added, codes, held_out, node_weights, groups)
     return node_weights, nodes
