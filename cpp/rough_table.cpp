@@ -13,6 +13,7 @@
 namespace genus {
 namespace {
 
+constexpr std::int64_t ahead = 24;  // entries between the call for a word's place and its use
 constexpr std::int64_t lanes = 8;
 using Lanes __attribute__((vector_size(lanes * sizeof(float)))) = float;
 
@@ -181,6 +182,7 @@ std::vector<std::int32_t> best_classes_by(const RoughView& rough, const WordTabl
   const auto score_range = [&](std::int64_t begin, std::int64_t end) {
     const auto view = rough;  // copies that no write below can change, so that they stay in registers
     const auto n_words = static_cast<std::uint64_t>(view.places.size());
+    const auto n_entries = documents.entries();
     // Both lists are as long as the longest document. Each entry is written to both and stays in one: which
     // one cannot be predicted, and a wrong guess would cost more than a write.
     std::vector<Term> terms;
@@ -197,6 +199,8 @@ std::vector<std::int32_t> best_classes_by(const RoughView& rough, const WordTabl
       auto* next_cells = cell_terms.data();
       double length = 0, size = 0;
       for (auto k = first; k < last; ++k) {
+        const auto later = static_cast<std::uint64_t>(documents.indices[std::min(k + ahead, n_entries - 1)]);
+        __builtin_prefetch(view.places.data() + (later < n_words ? later : 0));
         const auto w = static_cast<std::uint64_t>(documents.indices[k]);
         if (w >= n_words) continue;
         const auto x = static_cast<double>(documents.values[k]);
