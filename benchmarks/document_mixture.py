@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
+from pathlib import Path
 from typing import Any
 
 import bm25s
@@ -17,6 +18,9 @@ from benchmarks.measure import Entry, Race, pinned, race, significant
 from benchmarks.report import Table, Target
 from genus import TiedDocumentMixture, Vectorizer
 from genus._inverted_index import InvertedIndex
+from genus.experiments._plots import draw
+from genus.experiments._table import Plot
+from genus.report.page import _frame
 
 PRODUCT, NEIGHBORS, BM25 = "scipy product", "scikit-learn KNN, cosine", "bm25s with numba, top 10"
 EXACT, TWO, NEAR = "exact, 1", "exact, 2", "within 1e-3, 1"
@@ -24,6 +28,7 @@ TARGETS = {
     "20news-bydate-raw": {PRODUCT: Target(2), NEIGHBORS: Target(2), TWO: Target(1.8)},
     "arxiv_titles": {PRODUCT: Target(3), NEIGHBORS: Target(10), BM25: Target(1), TWO: Target(1.8), NEAR: Target(3)},
 }
+GROWTH = Path(__file__).with_name("results") / "growth.html"
 INDEXING = Target(20, " M entries/s")
 N_QUERIES = {"20news-bydate-raw": 1000}  # elsewhere 100: the peers take long
 
@@ -146,9 +151,19 @@ def growth(bench: Bench) -> Table:
         memory = sum(array.nbytes for array in _arrays(model)) / 1e6
         cells = (corpus.name, str(n), significant(ms), f"{touched:.0f}", significant(1e6 * ms / touched))
         table.add((*cells, f"{memory:.0f}"), {"documents": n, "ms": ms, "postings": touched, "index_mb": memory})
+    _draw_growth([(record["postings"], record["ms"]) for record in table.records])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     table.note += f" Peak memory of the whole run, texts included: {peak:.2f} GiB."
     return table
+
+
+def _draw_growth(points: list[tuple[float, float]]) -> None:
+    """results/growth.html: milliseconds by postings touched, beside the straight line through the last point."""
+    most, slowest = points[-1]
+    lines = {"a query": points, "in proportion": [(x, slowest * x / most) for x, _ in points]}
+    plot = Plot("The cost of a query", "arxiv_titles, one thread", "postings", "ms", lines, logarithmic=True)
+    GROWTH.parent.mkdir(exist_ok=True)
+    GROWTH.write_text(_frame(plot.title, f"<h1>{plot.title}</h1><p>{plot.note}</p>{draw(plot)}"), encoding="utf-8")
 
 
 def _arrays(model: TiedDocumentMixture) -> list[np.ndarray[Any, Any]]:
