@@ -12,14 +12,11 @@
 #include <vector>
 
 #include "buffer.h"
+#include "finder.h"
 #include "token_source.h"
 #include "vocabulary.h"
 
 namespace genus {
-
-struct NGramRange {
-  std::uint32_t min = 1, max = 1;  // words in an n-gram
-};
 
 template <class Value>
 struct CountedRows {
