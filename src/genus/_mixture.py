@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from genus import _core
-from genus._additive import AdditiveClassifier
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import _add_duplicates, _check_number
-from genus._documents import DocumentLedger, Documents, canonical, row_sums, take_rows
+from genus._documents import DocumentLedger, Documents, row_sums, take_rows
 from genus._inverted_index import InvertedIndex
+from genus._remembering import RememberingClassifier
 from genus._score_table import ScoreTable
 from genus.smoothing import TiedPath, log_uniform
-from genus.statistics import ONE, Batch, ClassCounts, Ledger
+from genus.statistics import ONE, ClassCounts, Ledger
 
 SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 
@@ -40,7 +40,7 @@ class _Values:
         return factors
 
 
-class DocumentMixture(AdditiveClassifier):
+class DocumentMixture(RememberingClassifier):
     """What the three classifiers share."""
 
     background_smoothing: float
@@ -66,9 +66,6 @@ class DocumentMixture(AdditiveClassifier):
 
     # Counts and parameters
 
-    def _new_ledger(self) -> Ledger:
-        return DocumentLedger()
-
     def _keep(self, ledger: Ledger) -> None:
         super()._keep(ledger)
         self._index_cache = None
@@ -78,11 +75,6 @@ class DocumentMixture(AdditiveClassifier):
         scales = float(ONE) * np.ones(rows.n_rows) if weights is None else np.floor(weights * ONE + 0.5)
         lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads(self.n_jobs)) / ONE
         return np.divide(scales, lengths, out=np.zeros(rows.n_rows), where=lengths > 0)
-
-    def _batch(
-        self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None = None
-    ) -> Batch:
-        return super()._batch(canonical(rows), y, sample_weight, classes)
 
     def unlearn_documents(self, numbers: ArrayLike) -> Self:
         """Take training documents back by their numbers: the model is as if it had never seen them.
@@ -120,10 +112,6 @@ class DocumentMixture(AdditiveClassifier):
         batch = self._batch(rows, known.labels[known.codes[numbers]], known.weights[numbers] / ONE)
         self._keep(self._ledger.without_numbers(numbers, batch, n_threads(self.n_jobs)))
         return rows
-
-    @property
-    def _documents(self) -> Documents:
-        return self._ledger.documents(n_threads(self.n_jobs))
 
     @property
     def _index(self) -> InvertedIndex:

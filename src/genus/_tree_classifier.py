@@ -11,21 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from genus import _core
-from genus._additive import AdditiveClassifier
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import _check_number
 from genus._documents import DocumentLedger, Documents, canonical
 from genus._fitted_tree import FittedTree
+from genus._remembering import RememberingClassifier
 from genus._score_table import ScoreTable
 from genus._tree_paths import UNIFORM, PathTable, TreePaths
 from genus.hierarchy import LabelTree, are_paths, group_classes
-from genus.statistics import ONE, Batch, ClassCounts, Ledger
+from genus.statistics import ONE, Batch, ClassCounts
 
 _TREES = ("flat", "learn")
 _UNSEEN = 0.5  # the prior of a class without documents is that of half a document
 
 
-class TreeClassifier(AdditiveClassifier):
+class TreeClassifier(RememberingClassifier):
     """What the two models share."""
 
     tree: Any
@@ -63,9 +63,6 @@ class TreeClassifier(AdditiveClassifier):
 
     # Counts and parameters
 
-    def _new_ledger(self) -> Ledger:
-        return DocumentLedger()
-
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
         # Weights are rounded to fixed point first, so that a document can be left out by what is kept of it.
         scales = float(ONE) * np.ones(rows.n_rows) if weights is None else np.floor(weights * ONE + 0.5)
@@ -86,10 +83,6 @@ class TreeClassifier(AdditiveClassifier):
             if strange:
                 raise ValueError(f"y holds the label {strange[0]!r}, which is not in the tree.")
         return batch
-
-    @property
-    def _documents(self) -> Documents:
-        return self._ledger.documents(n_threads(self.n_jobs))
 
     def _tree_of(self, counts: ClassCounts) -> LabelTree:
         labels = counts.labels.tolist()

@@ -18,14 +18,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from genus import _core
-from genus._additive import AdditiveClassifier
 from genus._arrays import Float64, Int64, SparseRows, n_threads
 from genus._base import _check_number
-from genus._documents import DocumentLedger, Documents, canonical
-from genus.statistics import ONE, Batch, ClassCounts, Ledger
+from genus._documents import DocumentLedger, Documents
+from genus._remembering import RememberingClassifier
+from genus.statistics import ONE, ClassCounts
 
 _SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 _LARGEST = 1 << 29  # numbers in the table of words x classes: 4 GB
@@ -43,7 +42,7 @@ class _Aspects:
         return np.asarray(self.table**self.tempering)
 
 
-class PLSAClassifier(AdditiveClassifier):
+class PLSAClassifier(RememberingClassifier):
     """Documents as mixtures of classes: the largest share decides.
 
     Parameters
@@ -120,21 +119,6 @@ class PLSAClassifier(AdditiveClassifier):
         n_threads(self.n_jobs)
 
     # Counts and parameters
-
-    def _new_ledger(self) -> Ledger:
-        return DocumentLedger()
-
-    def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
-        return float(ONE) * np.ones(rows.n_rows) if weights is None else np.floor(weights * ONE + 0.5)
-
-    def _batch(
-        self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None = None
-    ) -> Batch:
-        return super()._batch(canonical(rows), y, sample_weight, classes)
-
-    @property
-    def _documents(self) -> Documents:
-        return self._ledger.documents(n_threads(self.n_jobs))
 
     def _make_parameters(self, statistics: Any) -> _Aspects:
         counts: ClassCounts = statistics

@@ -19,21 +19,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from genus import _core
-from genus._additive import AdditiveClassifier
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import _check_number
-from genus._documents import DocumentLedger, Documents, canonical
+from genus._documents import DocumentLedger, Documents
 from genus._refinement import Lessons, NaiveBayes, by_class, likeliest_temperature, score_table
+from genus._remembering import RememberingClassifier
 from genus._score_table import ScoreTable
 from genus.smoothing import JelinekMercer
-from genus.statistics import ONE, Batch, ClassCounts, Ledger
+from genus.statistics import ONE, ClassCounts
 
 
-class RefinedNB(AdditiveClassifier):
+class RefinedNB(RememberingClassifier):
     """Naive Bayes whose word weights are corrected by the training documents that it gets wrong.
 
     Two parts add up. The *generative* part is multinomial naive Bayes: sums of documents by class. The
@@ -130,21 +130,6 @@ class RefinedNB(AdditiveClassifier):
         n_threads(self.n_jobs)
 
     # Counts and parameters
-
-    def _new_ledger(self) -> Ledger:
-        return DocumentLedger()
-
-    def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
-        return float(ONE) * np.ones(rows.n_rows) if weights is None else np.floor(weights * ONE + 0.5)
-
-    def _batch(
-        self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None = None
-    ) -> Batch:
-        return super()._batch(canonical(rows), y, sample_weight, classes)
-
-    @property
-    def _documents(self) -> Documents:
-        return self._ledger.documents(n_threads(self.n_jobs))
 
     def _make_parameters(self, statistics: Any) -> ScoreTable:
         counts: ClassCounts = statistics
