@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "parallel.h"
+#include "row_sort.h"
 
 namespace genus {
 namespace {
@@ -33,45 +34,13 @@ std::vector<std::pair<std::int64_t, std::int64_t>> split(const TokenSource& sour
   return ranges;
 }
 
-// Sorts the keys of one row by their bits from `shift` on. Short rows by insertion; longer ones digit by
-// digit, least significant first, in as few passes as their largest key asks for: about 5 ns per key, a third
-// of std::sort here.
-template <class Key>
-void sort_row(std::vector<Key>& keys, std::vector<Key>& spare, int shift) {
-  if (keys.size() <= 24) {
-    for (std::size_t i = 1; i < keys.size(); ++i) {
-      const Key key = keys[i];
-      std::size_t k = i;
-      for (; k > 0 && keys[k - 1] > key; --k) keys[k] = keys[k - 1];
-      keys[k] = key;
-    }
-    return;
-  }
-  Key all = 0;
-  for (const Key key : keys) all |= key;
-  const int bits = std::bit_width(static_cast<std::uint64_t>(all >> shift));
-  const int widest = keys.size() < 512 ? 9 : 11;  // a pass costs time for its keys and for its digits
-  const int passes = std::max(1, (bits + widest - 1) / widest);
-  const int digit_bits = (bits + passes - 1) / passes;
-  const Key mask = (Key{1} << digit_bits) - 1;
-  spare.resize(keys.size());
-  std::array<std::uint32_t, 1 << 11> begin;
-  for (int pass = 0; pass < passes; ++pass, shift += digit_bits) {
-    std::fill_n(begin.begin(), mask + 1, 0);
-    for (const Key key : keys) ++begin[(key >> shift) & mask];
-    std::uint32_t sum = 0;
-    for (std::size_t digit = 0; digit <= mask; ++digit) sum += std::exchange(begin[digit], sum);
-    for (const Key key : keys) spare[begin[(key >> shift) & mask]++] = key;
-    keys.swap(spare);
-  }
-}
-
 // What one thread keeps from document to document.
 struct Worker {
   std::uint32_t id;
   std::unique_ptr<TokenSource::Reader> read;
-  std::vector<Token> tokens;
-  std::vector<std::uint32_t> words, nodes;
+  Batch batch;
+  std::vector<std::vector<std::uint32_t>> nodes{1};  // of n-grams, by n - 1 and place in the batch
+  std::vector<std::size_t> places;
   std::vector<std::uint64_t> hashes;
 };
 
@@ -82,37 +51,47 @@ void for_each_range(const TokenSource& source, std::size_t n_ranges, int n_threa
       std::min<std::size_t>(n_ranges, static_cast<std::size_t>(std::max(n_threads, 1))));
   std::atomic<std::size_t> next{0};
   parallel_for(n_workers, n_threads, [&](std::int64_t id) {
-    Worker worker{static_cast<std::uint32_t>(id), source.reader(), {}, {}, {}, {}};
+    Worker worker{static_cast<std::uint32_t>(id), source.reader()};
     for (std::size_t r; (r = next.fetch_add(1, std::memory_order_relaxed)) < n_ranges;) work(worker, r);
   });
 }
 
-// Calls found(node) for every n-gram of the worker's tokens, through a lexicon that learns them.
-template <class Found>
-void learn_n_grams(Worker& w, NGramRange range, Lexicon& lexicon, Found&& found) {
-  const std::size_t n_tokens = w.tokens.size();
+// Calls use(d, i) for all documents d of a range, with d the i-th of the worker's batch, and prepare() for
+// each batch before.
+template <class Prepare, class Use>
+void for_each_document(Worker& w, std::pair<std::int64_t, std::int64_t> range, Prepare&& prepare, Use&& use) {
+  for (std::int64_t d = range.first; d < range.second;) {
+    const std::int64_t next = (*w.read)(d, range.second, w.batch);
+    prepare();
+    for (std::size_t i = 0; d < next; ++d, ++i) use(d, i);
+  }
+}
+
+// Enters the n-grams of the worker's batch, of up to so many words, into a lexicon that learns them.
+void learn_n_grams(Worker& w, std::size_t most, Lexicon& lexicon) {
   const auto slot = [&](std::uint64_t hash) { lexicon.prefetch_slot(hash); };
   const auto node = [&](std::uint64_t hash) { lexicon.prefetch_node(hash); };
-  w.words.resize(n_tokens);
+  const auto& tokens = w.batch.tokens;
+  most = std::min(most, w.batch.longest());
+  if (w.nodes.size() < most) w.nodes.resize(most);
+  auto& words = w.nodes[0];
+  words.resize(tokens.size());
   in_stages(
-      n_tokens, [&](std::size_t i) { return w.tokens[i].hash; },
-      [&](std::size_t i) {
-        w.words[i] = lexicon.word(w.tokens[i]);
-        if (range.min == 1) found(w.words[i]);
-      },
-      slot, node);
-  if (range.max == 1) return;
-  w.nodes = w.words;  // the (n - 1)-gram that starts at i
-  for (std::size_t n = 2; n <= range.max && n <= n_tokens; ++n) {
-    const std::size_t count = n_tokens - n + 1;
-    w.hashes.resize(count);
-    for (std::size_t i = 0; i < count; ++i)
-      w.hashes[i] = Lexicon::hash_n_gram(w.nodes[i], w.words[i + n - 1]);
+      tokens.size(), [&](std::size_t i) { return tokens[i].hash; },
+      [&](std::size_t i) { words[i] = lexicon.word(tokens[i]); }, slot, node);
+  for (std::size_t n = 2; n <= most; ++n) {
+    const auto& prefix = w.nodes[n - 2];
+    auto& nodes = w.nodes[n - 1];
+    nodes.resize(tokens.size());
+    places_of_n_grams(w.batch, n, w.places);
+    w.hashes.clear();
+    for (const std::size_t i : w.places)
+      w.hashes.push_back(Lexicon::hash_n_gram(prefix[i], words[i + n - 1]));
     in_stages(
-        count, [&](std::size_t i) { return w.hashes[i]; },
-        [&](std::size_t i) {
-          w.nodes[i] = lexicon.n_gram(w.nodes[i], w.words[i + n - 1], w.hashes[i]);
-          if (n >= range.min) found(w.nodes[i]);
+        w.places.size(), [&](std::size_t k) { return w.hashes[k]; },
+        [&](std::size_t k) {
+          const std::size_t i = w.places[k];
+          nodes[i] = lexicon.n_gram(prefix[i], words[i + n - 1], w.hashes[k]);
         },
         slot, node);
   }
@@ -147,23 +126,26 @@ CountedCorpus::CountedCorpus(const TokenSource& source, NGramRange range, int n_
     Block& block = blocks_[r];
     std::tie(block.first, block.last) = ranges[r];
     block.worker = worker.id;
-    for (std::int64_t d = block.first; d < block.last; ++d) {
-      (*worker.read)(d, worker.tokens);
+    const auto learn = [&] { learn_n_grams(worker, range.max, lexicon); };
+    for_each_document(worker, ranges[r], learn, [&](std::int64_t d, std::size_t i) {
       const std::size_t row = block.cells.size();
       const auto stamp = static_cast<std::uint32_t>(d + 1);
-      learn_n_grams(worker, range, lexicon, [&](std::uint32_t number) {
-        Lexicon::Node& node = lexicon[number];
-        if (node.stamp == stamp) {
-          ++block.cells[row + node.position].count;
-        } else {
-          node.stamp = stamp;
-          node.position = static_cast<std::uint32_t>(block.cells.size() - row);
-          ++node.frequency;
-          block.cells.push_back({number, 1});
+      const std::size_t begin = worker.batch.begin(i), end = worker.batch.ends[i];
+      for (std::size_t n = range.min; n <= range.max && begin + n <= end; ++n)
+        for (std::size_t place = begin; place + n <= end; ++place) {
+          const std::uint32_t number = worker.nodes[n - 1][place];
+          Lexicon::Node& node = lexicon[number];
+          if (node.stamp == stamp) {
+            ++block.cells[row + node.position].count;
+          } else {
+            node.stamp = stamp;
+            node.position = static_cast<std::uint32_t>(block.cells.size() - row);
+            ++node.frequency;
+            block.cells.push_back({number, 1});
+          }
         }
-      });
       block.sizes.push_back(static_cast<std::uint32_t>(block.cells.size() - row));
-    }
+    });
   });
   lexicon_ = std::move(lexicons[0]);
   number_of_.resize(lexicons.size());
@@ -330,30 +312,36 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
                               Finder(vocabulary, range, n_documents));
   for_each_range(source, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
     std::vector<std::uint32_t> keys, spare;
+    Finder& finder = finders[worker.id];
+    const Batch& batch = worker.batch;
     Part& part = parts[r];
-    for (std::int64_t d = ranges[r].first; d < ranges[r].second; ++d) {
-      (*worker.read)(d, worker.tokens);
+    const auto look_up = [&] {
+      if (n_hash == 0) finder.look_up(batch);
+    };
+    for_each_document(worker, ranges[r], look_up, [&](std::int64_t d, std::size_t i) {
       keys.clear();
       const auto row = static_cast<std::size_t>(d);
       if (n_hash > 0) {
-        hash_n_grams(worker.tokens, range, worker.hashes, [&](std::size_t) {
+        const std::span tokens(batch.tokens.data() + batch.begin(i), batch.ends[i] - batch.begin(i));
+        hash_n_grams(tokens, range, worker.hashes, [&](std::size_t) {
           for (const std::uint64_t hash : worker.hashes)
             keys.push_back(static_cast<std::uint32_t>(hashed_column(hash, n_hash)));
         });
       } else {
-        result.unknown[row] = finders[worker.id](worker.tokens, keys);
+        result.unknown[row] = finder.columns(batch, i, keys);
       }
-      sort_row(keys, spare, 0);
       const std::size_t begin = part.indices.size();
-      for (std::size_t i = 0; i < keys.size();) {
-        std::size_t end = i + 1;
-        while (end < keys.size() && keys[end] == keys[i]) ++end;
-        part.indices.push_back(static_cast<std::int32_t>(keys[i]));
-        part.values.push_back(binary ? Value{1} : static_cast<Value>(end - i));
-        i = end;
-      }
-      result.indptr[row + 1] = static_cast<std::int64_t>(part.indices.size() - begin);
-    }
+      part.indices.resize(begin + keys.size());
+      part.values.resize(begin + keys.size());
+      std::size_t at = begin;
+      count_keys(keys, spare, [&](std::uint32_t key, std::uint32_t count) {
+        part.indices[at] = static_cast<std::int32_t>(key);
+        part.values[at++] = binary ? Value{1} : static_cast<Value>(count);
+      });
+      part.indices.resize(at);
+      part.values.resize(at);
+      result.indptr[row + 1] = static_cast<std::int64_t>(at - begin);
+    });
   });
   if (parts.size() == 1) {  // one block, as for a single document: nothing to join
     result.indices = std::move(parts[0].indices);
@@ -376,11 +364,11 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
 
 OwnedStrings unknown_words(const TokenSource& source, const Vocabulary& vocabulary) {
   std::vector<std::string> found;
-  std::vector<Token> tokens;
+  Batch batch;
   const auto read = source.reader();
-  for (std::int64_t d = 0; d < source.size(); ++d) {
-    (*read)(d, tokens);
-    for (const Token& t : tokens)
+  for (std::int64_t d = 0; d < source.size();) {
+    d = (*read)(d, source.size(), batch);
+    for (const Token& t : batch.tokens)
       if (vocabulary.find({&t, 1}) == Vocabulary::unknown) found.emplace_back(t.data, t.length);
   }
   std::sort(found.begin(), found.end());
@@ -399,12 +387,14 @@ Sequences number_tokens(const TokenSource& source, int n_threads) {
   result.indptr.assign(static_cast<std::size_t>(source.size()) + 1, 0);
   for_each_range(source, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
     worker_of[r] = worker.id;
-    for (std::int64_t d = ranges[r].first; d < ranges[r].second; ++d) {
-      (*worker.read)(d, worker.tokens);
-      learn_n_grams(worker, {1, 1}, lexicons[worker.id],
-                    [&](std::uint32_t word) { parts[r].push_back(static_cast<std::int32_t>(word)); });
-      result.indptr[static_cast<std::size_t>(d) + 1] = static_cast<std::int64_t>(worker.tokens.size());
-    }
+    const auto learn = [&] {
+      learn_n_grams(worker, 1, lexicons[worker.id]);
+      parts[r].insert(parts[r].end(), worker.nodes[0].begin(), worker.nodes[0].end());
+    };
+    for_each_document(worker, ranges[r], learn, [&](std::int64_t d, std::size_t i) {
+      result.indptr[static_cast<std::size_t>(d) + 1] =
+          static_cast<std::int64_t>(worker.batch.ends[i] - worker.batch.begin(i));
+    });
   });
   std::partial_sum(result.indptr.begin(), result.indptr.end(), result.indptr.begin());
   std::vector<std::vector<std::uint32_t>> number_of(lexicons.size());

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "token_source.h"
 #include "vocabulary.h"
 
 namespace genus {
@@ -36,74 +37,92 @@ void in_stages(std::size_t n, Hash&& hash, Use&& use, Stages&&... stages) {
   }
 }
 
-// The columns of the n-grams of one document after another, through a vocabulary. Belongs to one thread, and
+// Replaces the contents of `places` with the places of a batch where an n-gram starts.
+inline void places_of_n_grams(const Batch& batch, std::size_t n, std::vector<std::size_t>& places) {
+  places.clear();
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    for (std::size_t place = batch.begin(i); place + n <= batch.ends[i]; ++place) places.push_back(place);
+}
+
+// The columns of the n-grams of one batch after another, through a vocabulary. Belongs to one thread, and
 // remembers frequent words.
 class Finder {
  public:
   Finder(const Vocabulary& vocabulary, NGramRange range, std::size_t n_documents)
-      : vocabulary_(vocabulary), range_(range), cache_(n_documents) {}
+      : vocabulary_(vocabulary), range_(range), cache_(n_documents), columns_(1) {}
 
-  // Appends the columns of the n-grams that have one to `found`; returns how many of the shortest have none.
-  std::int32_t operator()(std::span<const Token> tokens, std::vector<std::uint32_t>& found) {
+  void look_up(const Batch& batch) {
+    find_words(batch.tokens);
+    const std::size_t longest = std::min<std::size_t>(range_.max, batch.longest());
+    if (columns_.size() < longest) columns_.resize(longest);
+    for (std::size_t n = 2; n <= longest; ++n) find_n_grams(batch, n);
+  }
+
+  // Appends the columns of document i of the batch to `found`; returns how many of its shortest n-grams have
+  // none.
+  std::int32_t columns(const Batch& batch, std::size_t i, std::vector<std::uint32_t>& found) const {
     std::int32_t unknown = 0;
-    find_words(tokens);
-    for (std::size_t n = 1; n <= range_.max && n <= tokens.size(); ++n) {
-      if (n > 1) find_n_grams(tokens, n);
-      if (n < range_.min) continue;
-      for (const std::int32_t column : columns_) {
-        if (column != Vocabulary::unknown) {
+    const std::size_t begin = batch.begin(i), end = batch.ends[i];
+    for (std::size_t n = range_.min; n <= range_.max && begin + n <= end; ++n)
+      for (std::size_t place = begin; place + n <= end; ++place) {
+        if (const std::int32_t column = columns_[n - 1][place]; column != Vocabulary::unknown) {
           found.push_back(static_cast<std::uint32_t>(column));
         } else {
           unknown += n == range_.min;
         }
       }
-    }
     return unknown;
   }
 
  private:
   void find_words(std::span<const Token> tokens) {
-    columns_.assign(tokens.size(), Vocabulary::unknown);
-    if (range_.min == 1 || vocabulary_.has_named()) {
-      missing_.clear();
-      for (std::size_t i = 0; i < tokens.size(); ++i) {
-        columns_[i] = cache_.find(tokens[i]);
-        if (columns_[i] == WordCache::absent) missing_.push_back(static_cast<std::uint32_t>(i));
-      }
-      find_missing(tokens, 1);
-      for (const std::uint32_t i : missing_) cache_.enter(tokens[i], columns_[i]);
+    auto& columns = columns_[0];
+    columns.resize(tokens.size());
+    missing_.clear();
+    if (range_.min > 1 && !vocabulary_.has_named()) {
+      std::fill(columns.begin(), columns.end(), Vocabulary::unknown);
+      return;
     }
-    if (range_.max > 1) words_ = columns_;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      columns[i] = cache_.find(tokens[i]);
+      if (columns[i] == WordCache::absent) missing_.push_back(i);
+    }
+    find_missing(tokens, 1);
+    for (const std::size_t i : missing_) cache_.enter(tokens[i], columns[i]);
   }
 
-  // columns_, so far those of the (n - 1)-grams, become those of the n-grams.
-  void find_n_grams(std::span<const Token> tokens, std::size_t n) {
-    columns_.resize(tokens.size() - n + 1);
+  // Each by the columns of its first n - 1 words and of its last.
+  void find_n_grams(const Batch& batch, std::size_t n) {
+    const std::int32_t* const last = columns_[0].data() + n - 1;
+    const auto& prefix = columns_[n - 2];
+    auto& columns = columns_[n - 1];
+    columns.resize(batch.tokens.size());
+    places_of_n_grams(batch, n, places_);
     missing_.clear();
-    const std::int32_t* const last = words_.data() + n - 1;
-    const auto name = [&](std::size_t i) { return Vocabulary::name(columns_[i], last[i]); };
+    const auto name = [&](std::size_t i) { return Vocabulary::name(prefix[i], last[i]); };
     in_stages(
-        columns_.size(), [&](std::size_t i) { return Vocabulary::hash_name(name(i)); },
-        [&](std::size_t i) {
-          if (columns_[i] != Vocabulary::unknown && last[i] != Vocabulary::unknown) {
-            columns_[i] = vocabulary_.find_name(name(i), Vocabulary::hash_name(name(i)));
+        places_.size(), [&](std::size_t k) { return Vocabulary::hash_name(name(places_[k])); },
+        [&](std::size_t k) {
+          const std::size_t i = places_[k];
+          if (prefix[i] != Vocabulary::unknown && last[i] != Vocabulary::unknown) {
+            columns[i] = vocabulary_.find_name(name(i), Vocabulary::hash_name(name(i)));
           } else {
-            columns_[i] = Vocabulary::unknown;
-            missing_.push_back(static_cast<std::uint32_t>(i));
+            columns[i] = Vocabulary::unknown;
+            missing_.push_back(i);
           }
         },
         [&](std::uint64_t hash) { vocabulary_.prefetch_slot(hash); });
-    if (vocabulary_.has_spelled()) find_missing(tokens, n);
+    if (vocabulary_.has_spelled()) find_missing(batch.tokens, n);
   }
 
   // Finds the missing n-grams by their text.
   void find_missing(std::span<const Token> tokens, std::size_t n) {
     hashes_.clear();
-    for (const std::uint32_t i : missing_) hashes_.push_back(hash_tokens(tokens.subspan(i, n)));
+    for (const std::size_t i : missing_) hashes_.push_back(hash_tokens(tokens.subspan(i, n)));
     in_stages(
-        missing_.size(), [&](std::size_t i) { return hashes_[i]; },
-        [&](std::size_t i) {
-          columns_[missing_[i]] = vocabulary_.find_text(&tokens[missing_[i]], n, hashes_[i]);
+        missing_.size(), [&](std::size_t k) { return hashes_[k]; },
+        [&](std::size_t k) {
+          columns_[n - 1][missing_[k]] = vocabulary_.find_text(&tokens[missing_[k]], n, hashes_[k]);
         },
         [&](std::uint64_t hash) { vocabulary_.prefetch_slot(hash); },
         [&](std::uint64_t hash) { vocabulary_.prefetch_offsets(hash); },
@@ -113,8 +132,8 @@ class Finder {
   Vocabulary vocabulary_;
   NGramRange range_;
   WordCache cache_;
-  std::vector<std::int32_t> columns_, words_;
-  std::vector<std::uint32_t> missing_;
+  std::vector<std::vector<std::int32_t>> columns_;  // by n - 1 and place in the batch
+  std::vector<std::size_t> places_, missing_;
   std::vector<std::uint64_t> hashes_;  // of the missing
 };
 

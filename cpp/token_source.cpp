@@ -12,17 +12,30 @@ class TextReader : public TokenSource::Reader {
   TextReader(std::span<const Text> texts, const TokenizerOptions& options, Vocabulary stop_words)
       : texts_(texts), tokenizer_(options), stop_words_(stop_words) {}
 
-  void operator()(std::int64_t d, std::vector<Token>& tokens) override {
-    const auto row = static_cast<std::size_t>(d);
-    if (row + ahead < texts_.size()) __builtin_prefetch(texts_[row + ahead].data);
-    tokenizer_(texts_[row], tokens);
-    if (stop_words_.size() > 0)
-      std::erase_if(tokens, [&](const Token& t) {
-        return stop_words_.find_text(&t, 1, t.hash) != Vocabulary::unknown;
-      });
+  std::int64_t operator()(std::int64_t first, std::int64_t last, Batch& batch) override {
+    batch.clear();
+    tokenizer_.clear();
+    std::int64_t d = first;
+    for (std::size_t weight = 0; d < last && weight < Batch::weight; ++d) {
+      const auto row = static_cast<std::size_t>(d);
+      if (row + ahead < texts_.size()) __builtin_prefetch(texts_[row + ahead].data);
+      const auto begin = static_cast<std::ptrdiff_t>(batch.tokens.size());
+      tokenizer_(texts_[row], batch.tokens);
+      if (stop_words_.size() > 0)
+        batch.tokens.erase(std::remove_if(batch.tokens.begin() + begin, batch.tokens.end(),
+                                          [&](const Token& t) { return is_stop_word(t); }),
+                           batch.tokens.end());
+      batch.ends.push_back(batch.tokens.size());
+      weight += texts_[row].length + 1;
+    }
+    return d;
   }
 
  private:
+  bool is_stop_word(const Token& t) const {
+    return stop_words_.find_text(&t, 1, t.hash) != Vocabulary::unknown;
+  }
+
   std::span<const Text> texts_;
   Tokenizer tokenizer_;
   Vocabulary stop_words_;
@@ -34,11 +47,16 @@ class SequenceReader : public TokenSource::Reader {
                  std::span<const Token> words)
       : indptr_(indptr), numbers_(numbers), words_(words) {}
 
-  void operator()(std::int64_t d, std::vector<Token>& tokens) override {
-    tokens.clear();
-    const auto row = static_cast<std::size_t>(d);
-    for (auto k = indptr_[row]; k < indptr_[row + 1]; ++k)
-      tokens.push_back(words_[static_cast<std::size_t>(numbers_[static_cast<std::size_t>(k)])]);
+  std::int64_t operator()(std::int64_t first, std::int64_t last, Batch& batch) override {
+    batch.clear();
+    std::int64_t d = first;
+    for (; d < last && 8 * batch.tokens.size() + batch.size() < Batch::weight; ++d) {
+      const auto row = static_cast<std::size_t>(d);
+      for (auto k = indptr_[row]; k < indptr_[row + 1]; ++k)
+        batch.tokens.push_back(words_[static_cast<std::size_t>(numbers_[static_cast<std::size_t>(k)])]);
+      batch.ends.push_back(batch.tokens.size());
+    }
+    return d;
   }
 
  private:

@@ -1,6 +1,7 @@
 // Documents as sequences of tokens, whatever they are made of.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,6 +11,27 @@
 #include "vocabulary.h"
 
 namespace genus {
+
+// The tokens of some consecutive documents: enough of them that look-ups can be under way side by side, few
+// enough to stay near the core.
+struct Batch {
+  std::vector<Token> tokens;
+  std::vector<std::size_t> ends;  // of each document's tokens
+
+  static constexpr std::size_t weight = 1 << 12;  // bytes of text
+
+  std::size_t size() const { return ends.size(); }
+  std::size_t begin(std::size_t i) const { return i == 0 ? 0 : ends[i - 1]; }
+  std::size_t longest() const {  // document, in tokens
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < size(); ++i) most = std::max(most, ends[i] - begin(i));
+    return most;
+  }
+  void clear() {
+    tokens.clear();
+    ends.clear();
+  }
+};
 
 // Where the tokens of document d come from: a text to be cut, or words already numbered.
 class TokenSource {
@@ -22,7 +44,8 @@ class TokenSource {
   class Reader {
    public:
     virtual ~Reader() = default;
-    virtual void operator()(std::int64_t d, std::vector<Token>& tokens) = 0;
+    // Reads the first of these documents, at least one; returns the number of the next.
+    virtual std::int64_t operator()(std::int64_t first, std::int64_t last, Batch& batch) = 0;
   };
   virtual std::unique_ptr<Reader> reader() const = 0;
 };

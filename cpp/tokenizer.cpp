@@ -133,12 +133,12 @@ void scan_all(const char* text, std::size_t length, char* out, std::uint64_t* ma
 }  // namespace
 
 void Tokenizer::operator()(const Text& text, std::vector<Token>& tokens) {
-  tokens.clear();
   const bool in_words = options_.analyzer == Analyzer::word || options_.analyzer == Analyzer::nonspace;
   if (in_words && is_ascii(text)) {
-    scan_ascii(static_cast<const char*>(text.data), text.length);
-    ascii_words(text.length, tokens);
-    return;
+    char* const bytes = bytes_.reserve(text.length);
+    scan_ascii(static_cast<const char*>(text.data), text.length, bytes);
+    ascii_words(bytes, text.length, tokens);
+    return bytes_.keep(text.length);
   }
   if (in_words && text.encoding == Encoding::latin1 && options_.accents == TokenizerOptions::Accents::keep)
     return latin1_words(static_cast<const std::uint8_t*>(text.data), text.length, tokens);
@@ -153,13 +153,17 @@ void Tokenizer::operator()(const Text& text, std::vector<Token>& tokens) {
   }
 }
 
-char* Tokenizer::reserve(std::size_t bytes) {
-  if (bytes_.size() < bytes + 64 + token_padding) bytes_.resize(2 * bytes + 64 + token_padding);
-  return bytes_.data();
+char* Arena::reserve(std::size_t n) {
+  n += 64 + token_padding;  // texts are written 64 bytes at a time
+  while (block_ < blocks_.size() && blocks_[block_].size() - used_ < n) {
+    ++block_;
+    used_ = 0;
+  }
+  if (block_ == blocks_.size()) blocks_.emplace_back(std::max<std::size_t>(2 * n, 1 << 13));
+  return blocks_[block_].data() + used_;
 }
 
-void Tokenizer::scan_ascii(const char* text, std::size_t length) {
-  char* out = reserve(length);
+void Tokenizer::scan_ascii(const char* text, std::size_t length, char* out) {
   if (mask_.size() < length / 64 + 1) mask_.resize(2 * (length / 64 + 1));
   const bool nonspace = options_.analyzer == Analyzer::nonspace;
   const auto scan = options_.lowercase ? (nonspace ? scan_all<true, true> : scan_all<true, false>)
@@ -168,8 +172,7 @@ void Tokenizer::scan_ascii(const char* text, std::size_t length) {
 }
 
 // Words begin and end where the mask changes from one bit to the next.
-void Tokenizer::ascii_words(std::size_t length, std::vector<Token>& tokens) const {
-  const char* bytes = bytes_.data();
+void Tokenizer::ascii_words(const char* bytes, std::size_t length, std::vector<Token>& tokens) const {
   const std::size_t n_blocks = length / 64 + 1;
   std::uint64_t carry = 0;
   std::size_t start = 0;
@@ -194,7 +197,8 @@ void Tokenizer::ascii_words(std::size_t length, std::vector<Token>& tokens) cons
 void Tokenizer::latin1_words(const std::uint8_t* text, std::size_t length, std::vector<Token>& tokens) {
   static const Latin1 table;
   const auto& part = options_.analyzer == Analyzer::nonspace ? table.nonspace : table.word;
-  char* out = reserve(2 * length);
+  char* const bytes = bytes_.reserve(2 * length);
+  char* out = bytes;
   for (std::size_t i = 0; i < length;) {
     if (!part[text[i]]) {
       ++i;
@@ -214,6 +218,7 @@ void Tokenizer::latin1_words(const std::uint8_t* text, std::size_t length, std::
     if (i - first >= options_.min_length)
       tokens.push_back(make_token(start, static_cast<std::size_t>(out - start)));
   }
+  bytes_.keep(static_cast<std::size_t>(out - bytes));
 }
 
 void Tokenizer::decode(const Text& text) {
@@ -256,7 +261,7 @@ void Tokenizer::words(std::vector<Token>& tokens) {
         options_.analyzer == Analyzer::nonspace ? !c.is(Character::space) : c.is(Character::word);
     return part ? Kind::word : Kind::none;
   };
-  char* const bytes = reserve(4 * codes_.size());
+  char* const bytes = bytes_.reserve(4 * codes_.size());
   char* out = bytes;
   Kind run = Kind::none;
   starts_.clear();  // of the characters of the current run
@@ -284,11 +289,12 @@ void Tokenizer::words(std::vector<Token>& tokens) {
     out = append_utf8(code, out);
   }
   finish(Kind::none);
+  bytes_.keep(static_cast<std::size_t>(out - bytes));
 }
 
 // Every substring of min_n to max_n characters, runs of white space counting as one space.
 void Tokenizer::chars(std::vector<Token>& tokens) {
-  char* const bytes = reserve(4 * codes_.size());
+  char* const bytes = bytes_.reserve(4 * codes_.size());
   char* out = bytes;
   starts_.clear();
   const auto is_space = [&](std::size_t i) {
@@ -308,11 +314,12 @@ void Tokenizer::chars(std::vector<Token>& tokens) {
   for (std::size_t n = options_.min_n; n <= std::min<std::size_t>(options_.max_n, n_chars); ++n)
     for (std::size_t i = 0; i + n <= n_chars; ++i)
       tokens.push_back(make_token(bytes + starts_[i], starts_[i + n] - starts_[i]));
+  bytes_.keep(static_cast<std::size_t>(out - bytes));
 }
 
 // The same within each word, padded by a space on both sides; a word shorter than n gives itself, once.
 void Tokenizer::chars_in_words(std::vector<Token>& tokens) {
-  char* const bytes = reserve(6 * codes_.size() + 2);
+  char* const bytes = bytes_.reserve(6 * codes_.size() + 2);
   char* out = bytes;
   const auto put = [&](std::uint32_t code) {
     starts_.push_back(static_cast<std::uint32_t>(out - bytes));
@@ -335,6 +342,7 @@ void Tokenizer::chars_in_words(std::vector<Token>& tokens) {
       if (n >= n_chars) break;
     }
   }
+  bytes_.keep(static_cast<std::size_t>(out - bytes));
 }
 
 }  // namespace genus

@@ -22,7 +22,7 @@ struct Text {
   Encoding encoding;
 };
 
-// A token: UTF-8 bytes in the tokenizer's buffer (readable token_padding bytes past the end), and their hash.
+// A token: UTF-8 bytes that the tokenizer keeps (readable token_padding bytes past the end), and their hash.
 struct Token {
   const char* data;
   std::uint64_t hash;
@@ -40,28 +40,41 @@ struct TokenizerOptions {
   std::uint32_t min_n = 1, max_n = 1;  // characters in an n-gram, for the chars analyzers
 };
 
+// Bytes that stay where they are until all are given up.
+class Arena {
+ public:
+  // Room for so many bytes and what may be read or written past them; keep(n) keeps the first n of them.
+  char* reserve(std::size_t n);
+  void keep(std::size_t n) { used_ += n; }
+  void clear() { block_ = used_ = 0; }
+
+ private:
+  std::vector<std::vector<char>> blocks_;
+  std::size_t block_ = 0, used_ = 0;  // the block in use, and how much of it
+};
+
 class Tokenizer {
  public:
   explicit Tokenizer(const TokenizerOptions& options) : options_(options) {}  // cheap: made for every call
 
-  // Replaces the contents of `tokens`. The tokens are valid until the next call.
+  // Appends to `tokens`. They are valid until clear().
   void operator()(const Text& text, std::vector<Token>& tokens);
+  void clear() { bytes_.clear(); }
 
  private:
   using Codes = std::vector<std::uint32_t>;
 
-  void scan_ascii(const char* text, std::size_t length);
-  void ascii_words(std::size_t length, std::vector<Token>& tokens) const;
+  void scan_ascii(const char* text, std::size_t length, char* out);
+  void ascii_words(const char* bytes, std::size_t length, std::vector<Token>& tokens) const;
   void latin1_words(const std::uint8_t* text, std::size_t length, std::vector<Token>& tokens);
   void decode(const Text& text);
   void normalise();
   void words(std::vector<Token>& tokens);
   void chars(std::vector<Token>& tokens);
   void chars_in_words(std::vector<Token>& tokens);
-  char* reserve(std::size_t bytes);
 
   TokenizerOptions options_;
-  std::vector<char> bytes_;            // the text in lower case, UTF-8, padded
+  Arena bytes_;                        // the texts in lower case, UTF-8
   std::vector<std::uint64_t> mask_;    // a bit per byte of ASCII text: part of a word?
   std::vector<std::uint32_t> starts_;  // byte offsets of characters
   Codes codes_, spare_;                // code points of the text
