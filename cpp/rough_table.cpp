@@ -21,6 +21,15 @@ std::int64_t row_width(std::int64_t n_classes) {
   return (n_classes + lanes - 1) / lanes * lanes;
 }
 
+// Rows of so many vectors, in so many bytes, are kept for all words, in their order: in one of the larger
+// caches an entry of nothing costs less than finding out that it is not there.
+constexpr int most_in_order = 4;
+constexpr std::int64_t bytes_in_order = std::int64_t{1} << 24;
+bool are_in_order(std::int64_t n_words, std::int64_t width) {
+  return width <= most_in_order * lanes &&
+         n_words * width <= bytes_in_order / static_cast<std::int64_t>(sizeof(float));
+}
+
 struct Term {
   const float* row;
   float x;
@@ -111,6 +120,124 @@ AddTerms fastest_add_terms() {
   return add_terms_portable;
 }
 
+// What a document adds up to.
+struct Sums {
+  std::vector<float> scores;  // by class
+  double length = 0;          // of the words' weights
+  double size = 0;            // the same without their signs
+};
+
+// The sums of entries first ... last - 1, where word w has row w of `count` vectors.
+template <int count, class Value>
+inline __attribute__((always_inline)) void add_rows_inline(std::span<const float> rows,
+                                                           const Csr<Value>& documents, std::int64_t first,
+                                                           std::int64_t last, Sums& sums) {
+  constexpr std::int64_t width = count * lanes, ahead = 16;
+  const float* const start = rows.data();
+  const auto n_words = static_cast<std::uint64_t>(std::ssize(rows) / width);
+  const auto last_entry = documents.entries() - 1;
+  double length = 0, size = 0;
+  Lanes totals[count] = {};
+  for (auto k = first; k < last; ++k) {
+    const auto later = static_cast<std::uint64_t>(documents.indices[std::min(k + ahead, last_entry)]);
+    const float* const later_row = start + (later < n_words ? later : 0) * width;
+    __builtin_prefetch(later_row);
+    __builtin_prefetch(later_row + width - 1);
+    const auto w = static_cast<std::uint64_t>(documents.indices[k]);
+    if (w >= n_words) continue;
+    const auto x = static_cast<double>(documents.values[k]);
+    length += x;
+    size += std::abs(x);
+    for (int i = 0; i < count; ++i) {
+      Lanes values;
+      std::memcpy(&values, start + w * width + i * lanes, sizeof values);
+      totals[i] += static_cast<float>(x) * values;
+    }
+  }
+  std::memcpy(sums.scores.data(), totals, sizeof totals);
+  sums.length = length;
+  sums.size = size;
+}
+
+template <class Value>
+using AddRows = void (*)(std::span<const float>, const Csr<Value>&, std::int64_t, std::int64_t, Sums&);
+#if defined(__x86_64__)
+template <int count, class Value>
+__attribute__((target("avx2"))) void add_rows_avx2(std::span<const float> rows, const Csr<Value>& documents,
+                                                   std::int64_t first, std::int64_t last, Sums& sums) {
+  add_rows_inline<count>(rows, documents, first, last, sums);
+}
+#endif
+template <int count, class Value>
+void add_rows_portable(std::span<const float> rows, const Csr<Value>& documents, std::int64_t first,
+                       std::int64_t last, Sums& sums) {
+  add_rows_inline<count>(rows, documents, first, last, sums);
+}
+template <int count, class Value>
+AddRows<Value> fastest_add_rows(std::int64_t width) {
+  if (width > count * lanes)
+    if constexpr (count < most_in_order) return fastest_add_rows<count + 1, Value>(width);
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return add_rows_avx2<count, Value>;
+#endif
+  return add_rows_portable<count, Value>;
+}
+
+// The sums of documents whose words have places. Belongs to one thread.
+template <class Value>
+class Gatherer {
+ public:
+  Gatherer(const RoughView& rough, const Csr<Value>& documents, std::int64_t width)
+      : rough_(rough), documents_(documents), width_(width) {}
+
+  void operator()(std::int64_t first, std::int64_t last, Sums& sums) {
+    static const auto add_terms = fastest_add_terms();
+    // Both lists are as long as the longest document. Each entry is written to both and stays in one: which
+    // one cannot be predicted, and a wrong guess would cost more than a write.
+    if (std::ssize(terms_) < last - first) {
+      terms_.resize(static_cast<std::size_t>(last - first));
+      cell_terms_.resize(terms_.size());
+    }
+    const auto view = rough_;  // copies that no write below can change, so that they stay in registers
+    const auto width = width_;
+    const auto n_words = static_cast<std::uint64_t>(view.places.size());
+    const auto n_entries = documents_.entries();
+    auto* next = terms_.data();
+    auto* next_cells = cell_terms_.data();
+    double length = 0, size = 0;
+    for (auto k = first; k < last; ++k) {
+      const auto later = static_cast<std::uint64_t>(documents_.indices[std::min(k + ahead, n_entries - 1)]);
+      __builtin_prefetch(view.places.data() + (later < n_words ? later : 0));
+      const auto w = static_cast<std::uint64_t>(documents_.indices[k]);
+      if (w >= n_words) continue;
+      const auto x = static_cast<double>(documents_.values[k]);
+      length += x;
+      size += std::abs(x);
+      const std::int64_t place = view.places[w];
+      const bool is_full = place >= 0;
+      const float* const row = view.rows.data() + (is_full ? place * width : 0);
+      const std::uint64_t* const cells = view.cells.data() + (is_full ? 0 : -1 - place);
+      *next = {row, static_cast<float>(x)};
+      *next_cells = {cells, static_cast<float>(x)};
+      next += is_full;
+      next_cells += !is_full;
+      __builtin_prefetch(is_full ? static_cast<const void*>(row) : cells);
+      for (std::int64_t c = 16; c < std::min<std::int64_t>(width, 64); c += 16) __builtin_prefetch(row + c);
+    }
+    add_terms({terms_.data(), next}, width, sums.scores.data());
+    for (const auto* term = cell_terms_.data(); term != next_cells; ++term) add_cells(*term, sums.scores);
+    sums.length = length;
+    sums.size = size;
+  }
+
+ private:
+  const RoughView rough_;
+  const Csr<Value> documents_;
+  const std::int64_t width_;
+  std::vector<Term> terms_;
+  std::vector<CellTerm> cell_terms_;
+};
+
 // The first of the largest scores, or -1 where another comes as near to it as `distance`.
 std::int32_t clear_best(std::span<const double> scores, double distance) {
   double best = -std::numeric_limits<double>::infinity(), second = best;
@@ -147,6 +274,16 @@ struct Selection {
 RoughTable make_rough(const WordTableView<double>& table, std::int64_t n_classes) {
   RoughTable rough;
   const auto width = row_width(n_classes);
+  for (const double value : table.values) rough.largest = std::max(rough.largest, std::abs(value));
+  if (are_in_order(table.words(), width)) {
+    rough.rows.assign(static_cast<std::size_t>(table.words() * width), 0);
+    for (std::int64_t w = 0; w < table.words(); ++w)
+      for (auto [k, end] = table.row(w); k < end; ++k)
+        if (const auto c = static_cast<std::uint32_t>(table.classes[k]);
+            c < static_cast<std::uint64_t>(n_classes))  // unless from a damaged file
+          rough.rows[static_cast<std::size_t>(w * width + c)] = static_cast<float>(table.values[k]);
+    return rough;
+  }
   rough.places.resize(static_cast<std::size_t>(table.words()));
   for (std::int64_t w = 0; w < table.words(); ++w) {
     const auto [begin, end] = table.row(w);
@@ -167,63 +304,39 @@ RoughTable make_rough(const WordTableView<double>& table, std::int64_t n_classes
     last.c |= last_mark;
     rough.cells.push_back(std::bit_cast<std::uint64_t>(last));
   }
-  for (const double value : table.values) rough.largest = std::max(rough.largest, std::abs(value));
   return rough;
+}
+
+bool fits(const RoughView& rough, std::int64_t n_words, std::int64_t n_classes) {
+  const auto width = row_width(n_classes);
+  return are_in_order(n_words, width) ? rough.places.empty() && std::ssize(rough.rows) == n_words * width
+                                      : std::ssize(rough.places) == n_words;
 }
 
 template <class Value>
 std::vector<std::int32_t> best_classes_by(const RoughView& rough, const WordTableView<double>& table,
                                           const Csr<Value>& documents, std::span<const double> bias,
                                           std::span<const double> log_uniform, int n_threads) {
-  static const auto add_terms = fastest_add_terms();
   const auto n_classes = std::ssize(bias);
   const auto width = row_width(n_classes);
+  const auto add_rows = fastest_add_rows<1, Value>(width);
   std::vector<std::int32_t> best(static_cast<std::size_t>(documents.rows()));
   const auto score_range = [&](std::int64_t begin, std::int64_t end) {
-    const auto view = rough;  // copies that no write below can change, so that they stay in registers
-    const auto n_words = static_cast<std::uint64_t>(view.places.size());
-    const auto n_entries = documents.entries();
-    // Both lists are as long as the longest document. Each entry is written to both and stays in one: which
-    // one cannot be predicted, and a wrong guess would cost more than a write.
-    std::vector<Term> terms;
-    std::vector<CellTerm> cell_terms;
-    std::vector<float> sums(static_cast<std::size_t>(width));
+    Gatherer<Value> gather(rough, documents, width);
+    Sums sums{std::vector<float>(static_cast<std::size_t>(width))};
     std::vector<double> scores(bias.size());
     for (auto d = begin; d < end; ++d) {
       const auto first = documents.indptr[d], last = documents.indptr[d + 1];
-      if (std::ssize(terms) < last - first) {
-        terms.resize(static_cast<std::size_t>(last - first));
-        cell_terms.resize(terms.size());
+      if (rough.places.empty()) {
+        add_rows(rough.rows, documents, first, last, sums);
+      } else {
+        gather(first, last, sums);
       }
-      auto* next = terms.data();
-      auto* next_cells = cell_terms.data();
-      double length = 0, size = 0;
-      for (auto k = first; k < last; ++k) {
-        const auto later = static_cast<std::uint64_t>(documents.indices[std::min(k + ahead, n_entries - 1)]);
-        __builtin_prefetch(view.places.data() + (later < n_words ? later : 0));
-        const auto w = static_cast<std::uint64_t>(documents.indices[k]);
-        if (w >= n_words) continue;
-        const auto x = static_cast<double>(documents.values[k]);
-        length += x;
-        size += std::abs(x);
-        const std::int64_t place = view.places[w];
-        const bool is_full = place >= 0;
-        const float* const row = view.rows.data() + (is_full ? place * width : 0);
-        const std::uint64_t* const cells = view.cells.data() + (is_full ? 0 : -1 - place);
-        *next = {row, static_cast<float>(x)};
-        *next_cells = {cells, static_cast<float>(x)};
-        next += is_full;
-        next_cells += !is_full;
-        __builtin_prefetch(is_full ? static_cast<const void*>(row) : cells);
-        for (std::int64_t c = 16; c < std::min<std::int64_t>(width, 64); c += 16) __builtin_prefetch(row + c);
-      }
-      add_terms({terms.data(), next}, width, sums.data());
-      for (const auto* term = cell_terms.data(); term != next_cells; ++term) add_cells(*term, sums);
       for (std::size_t c = 0; c < scores.size(); ++c)
-        scores[c] = bias[c] + (length * log_uniform[c] + static_cast<double>(sums[c]));
+        scores[c] = bias[c] + (sums.length * log_uniform[c] + static_cast<double>(sums.scores[c]));
       // n terms and n additions, each rounded by a share of 2^-24 of what has been summed: e^u - 1, or more.
       const double u = std::ldexp(static_cast<double>(last - first) + 4, -24);
-      best[d] = clear_best(scores, 2 * (u + u * u) * view.largest * size);
+      best[d] = clear_best(scores, 2 * (u + u * u) * rough.largest * sums.size);
     }
   };
   parallel_ranges(documents.rows(), rows_per_task(n_classes), n_threads, score_range);

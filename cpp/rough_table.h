@@ -14,7 +14,8 @@ namespace genus {
 
 // A score table in single precision, laid out so that a word costs one random access beside its place. Word w
 // with places[w] >= 0 has that row of `rows`, all classes filled up with zeros to whole vectors. Any other
-// has cells from -1 - places[w] on, up to one that is marked as the last.
+// has cells from -1 - places[w] on, up to one that is marked as the last. A table of few classes that is
+// small even with every row filled up has them all in the order of the words, and no places.
 struct RoughTable {
   std::vector<std::int32_t> places;
   Buffer<float> rows;
@@ -29,6 +30,7 @@ struct RoughView {
   std::span<const std::uint64_t> cells;
   double largest;
 };
+bool fits(const RoughView& rough, std::int64_t n_words, std::int64_t n_classes);  // a table of this size?
 
 // As best_classes (multinomial.h), and with the same answer. Where the best class by the rough scores leads
 // by more than rounding can explain, it is the best; the other documents, about one in a thousand, are scored

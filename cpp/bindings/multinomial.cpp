@@ -133,14 +133,15 @@ void add_for(nb::module_& m) {
          const In<double>& log_uniform, int n_threads) {
         const auto scores = table<double>(indptr, classes, values);
         const auto documents = csr<Value>(rows, columns, counts);
-        require(bias.size() == log_uniform.size() && places.size() + 1 == indptr.size(),
+        const RoughView rough{bindings::view(places), bindings::view(full), bindings::view(cells), largest};
+        require(bias.size() == log_uniform.size() &&
+                    fits(rough, scores.words(), std::ssize(bindings::view(bias))),
                 "best classes: arrays do not belong together");
         std::vector<std::int32_t> best;
         {
           const nb::gil_scoped_release released;
-          best = best_classes_by(
-              {bindings::view(places), bindings::view(full), bindings::view(cells), largest}, scores,
-              documents, bindings::view(bias), bindings::view(log_uniform), n_threads);
+          best = best_classes_by(rough, scores, documents, bindings::view(bias), bindings::view(log_uniform),
+                                 n_threads);
         }
         return bindings::give(std::move(best));
       },
