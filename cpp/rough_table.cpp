@@ -4,11 +4,14 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "multinomial.h"
 #include "parallel.h"
 #include "scores.h"
+#include "tree_scores.h"
 
 namespace genus {
 namespace {
@@ -200,6 +203,7 @@ class Gatherer {
     }
     const auto view = rough_;  // copies that no write below can change, so that they stay in registers
     const auto width = width_;
+    const auto asked = std::min<std::int64_t>(width * static_cast<std::int64_t>(sizeof(float)), 256);
     const auto n_words = static_cast<std::uint64_t>(view.places.size());
     const auto n_entries = documents_.entries();
     auto* next = terms_.data();
@@ -221,10 +225,12 @@ class Gatherer {
       *next_cells = {cells, static_cast<float>(x)};
       next += is_full;
       next_cells += !is_full;
-      __builtin_prefetch(is_full ? static_cast<const void*>(row) : cells);
-      for (std::int64_t c = 16; c < std::min<std::int64_t>(width, 64); c += 16) __builtin_prefetch(row + c);
+      const auto* const lines =
+          is_full ? reinterpret_cast<const char*>(row) : reinterpret_cast<const char*>(cells);
+      for (std::int64_t at = 0; at < asked; at += 64) __builtin_prefetch(lines + at);
     }
     add_terms({terms_.data(), next}, width, sums.scores.data());
+    std::fill(sums.scores.begin() + width, sums.scores.end(), 0.0F);
     for (const auto* term = cell_terms_.data(); term != next_cells; ++term) add_cells(*term, sums.scores);
     sums.length = length;
     sums.size = size;
@@ -254,6 +260,38 @@ std::int32_t clear_best(std::span<const double> scores, double distance) {
   return best - second > distance && std::isfinite(best) ? at : -1;
 }
 
+// What the inner columns of a tree add to the classes below them.
+class InnerSums {
+ public:
+  explicit InnerSums(const ColumnTree& columns) {
+    if (columns.parents.empty()) return;
+    sums_.resize(
+        static_cast<std::size_t>(columns.size() - columns.n_classes + 1));  // the first for no parent
+    for (const auto parent : columns.parents)
+      above_.push_back(parent < 0 ? 0 : parent - static_cast<std::int32_t>(columns.n_classes) + 1);
+  }
+
+  void add(std::span<const float> sums, std::span<double> scores) {
+    if (sums_.empty()) return;
+    const auto n = scores.size();
+    for (std::size_t i = 1; i < sums_.size(); ++i)
+      sums_[i] = sums_[above_[n + i - 1]] + static_cast<double>(sums[n + i - 1]);
+    for (std::size_t c = 0; c < n; ++c) scores[c] += sums_[above_[c]];
+  }
+
+ private:
+  std::vector<std::int32_t> above_;  // where the parent's sum lies
+  std::vector<double> sums_;
+};
+
+// A number for each column, summed along the paths of classes.
+std::vector<double> of_classes(std::span<const double> numbers, const ColumnTree& columns) {
+  std::vector<double> sums(numbers.begin(), numbers.end());
+  columns.add_up(sums.data());
+  sums.resize(static_cast<std::size_t>(columns.n_classes));
+  return sums;
+}
+
 // The rows of some documents.
 template <class Value>
 struct Selection {
@@ -269,42 +307,67 @@ struct Selection {
   }
 };
 
+// Writes a table word by word.
+class RoughWriter {
+ public:
+  RoughWriter(const ColumnTree& columns, bool in_order)
+      : columns_(columns), in_order_(in_order), row_(static_cast<std::size_t>(columns.size()), 0.0) {}
+
+  // The next word's scores, by column. Columns from a damaged file may be none.
+  void add(std::span<const std::int32_t> ids, std::span<const double> values) {
+    const auto each = [&](auto&& take) {
+      for (std::size_t k = 0; k < ids.size(); ++k)
+        if (static_cast<std::uint32_t>(ids[k]) < row_.size()) take(ids[k], values[k]);
+    };
+    each([&](std::int32_t column, double value) { row_[column] = value; });
+    each([&](std::int32_t column, double) {
+      table_.largest = std::max(table_.largest, columns_.size_up(row_.data(), column));
+    });
+    if (in_order_ || std::ssize(ids) == columns_.size()) {
+      add_row();
+      std::fill(row_.begin(), row_.end(), 0.0);
+    } else {
+      table_.places.push_back(-1 - static_cast<std::int32_t>(table_.cells.size()));
+      Cell last{0, 0};  // what a row of nothing consists of
+      bool is_first = true;
+      each([&](std::int32_t column, double value) {
+        if (!std::exchange(is_first, false)) table_.cells.push_back(std::bit_cast<std::uint64_t>(last));
+        last = {static_cast<std::uint32_t>(column), static_cast<float>(value)};
+      });
+      last.c |= last_mark;
+      table_.cells.push_back(std::bit_cast<std::uint64_t>(last));
+      each([&](std::int32_t column, double) { row_[column] = 0; });
+    }
+  }
+
+  RoughTable take() { return std::move(table_); }
+
+ private:
+  void add_row() {
+    const auto width = row_width(columns_.n_classes);
+    if (!in_order_) table_.places.push_back(static_cast<std::int32_t>(std::ssize(table_.rows) / width));
+    columns_.add_up(row_.data());
+    const auto end = row_.begin() + columns_.n_classes;
+    std::transform(row_.begin(), end, std::back_inserter(table_.rows),
+                   [](double value) { return static_cast<float>(value); });
+    table_.rows.insert(table_.rows.end(), static_cast<std::size_t>(width - columns_.n_classes), 0);
+  }
+
+  ColumnTree columns_;
+  bool in_order_;
+  std::vector<double> row_;  // of a word, zeros in between
+  RoughTable table_;
+};
+
 }  // namespace
 
-RoughTable make_rough(const WordTableView<double>& table, std::int64_t n_classes) {
-  RoughTable rough;
-  const auto width = row_width(n_classes);
-  for (const double value : table.values) rough.largest = std::max(rough.largest, std::abs(value));
-  if (are_in_order(table.words(), width)) {
-    rough.rows.assign(static_cast<std::size_t>(table.words() * width), 0);
-    for (std::int64_t w = 0; w < table.words(); ++w)
-      for (auto [k, end] = table.row(w); k < end; ++k)
-        if (const auto c = static_cast<std::uint32_t>(table.classes[k]);
-            c < static_cast<std::uint64_t>(n_classes))  // unless from a damaged file
-          rough.rows[static_cast<std::size_t>(w * width + c)] = static_cast<float>(table.values[k]);
-    return rough;
-  }
-  rough.places.resize(static_cast<std::size_t>(table.words()));
+RoughTable make_rough(const WordTableView<double>& table, const ColumnTree& columns) {
+  RoughWriter writer(columns, are_in_order(table.words(), row_width(columns.n_classes)));
   for (std::int64_t w = 0; w < table.words(); ++w) {
     const auto [begin, end] = table.row(w);
-    if (end - begin == n_classes) {
-      rough.places[w] = static_cast<std::int32_t>(std::ssize(rough.rows) / width);
-      for (auto k = begin; k < end; ++k) rough.rows.push_back(static_cast<float>(table.values[k]));
-      rough.rows.insert(rough.rows.end(), static_cast<std::size_t>(width - n_classes), 0);
-      continue;
-    }
-    rough.places[w] = -1 - static_cast<std::int32_t>(rough.cells.size());
-    Cell last{0, 0};  // what a row of nothing consists of
-    for (auto k = begin; k < end; ++k) {
-      const auto c = static_cast<std::uint32_t>(table.classes[k]);
-      if (c >= static_cast<std::uint64_t>(n_classes)) continue;  // from a damaged file
-      if (k > begin) rough.cells.push_back(std::bit_cast<std::uint64_t>(last));
-      last = {c, static_cast<float>(table.values[k])};
-    }
-    last.c |= last_mark;
-    rough.cells.push_back(std::bit_cast<std::uint64_t>(last));
+    writer.add(table.classes.subspan(begin, end - begin), table.values.subspan(begin, end - begin));
   }
-  return rough;
+  return writer.take();
 }
 
 bool fits(const RoughView& rough, std::int64_t n_words, std::int64_t n_classes) {
@@ -316,36 +379,38 @@ bool fits(const RoughView& rough, std::int64_t n_words, std::int64_t n_classes) 
 template <class Value>
 std::vector<std::int32_t> best_classes_by(const RoughView& rough, const WordTableView<double>& table,
                                           const Csr<Value>& documents, std::span<const double> bias,
-                                          std::span<const double> log_uniform, int n_threads) {
-  const auto n_classes = std::ssize(bias);
-  const auto width = row_width(n_classes);
+                                          std::span<const double> log_uniform, const ColumnTree& columns,
+                                          int n_threads) {
+  const auto width = row_width(columns.n_classes);
+  const auto class_bias = of_classes(bias, columns), class_uniform = of_classes(log_uniform, columns);
   const auto add_rows = fastest_add_rows<1, Value>(width);
   std::vector<std::int32_t> best(static_cast<std::size_t>(documents.rows()));
   const auto score_range = [&](std::int64_t begin, std::int64_t end) {
     Gatherer<Value> gather(rough, documents, width);
-    Sums sums{std::vector<float>(static_cast<std::size_t>(width))};
-    std::vector<double> scores(bias.size());
+    Sums sums{std::vector<float>(static_cast<std::size_t>(std::max(width, columns.size())))};
+    std::vector<double> scores(class_bias.size());
+    InnerSums inner(columns);
     for (auto d = begin; d < end; ++d) {
       const auto first = documents.indptr[d], last = documents.indptr[d + 1];
-      if (rough.places.empty()) {
-        add_rows(rough.rows, documents, first, last, sums);
-      } else {
-        gather(first, last, sums);
-      }
+      const bool in_order = rough.places.empty();
+      in_order ? add_rows(rough.rows, documents, first, last, sums) : gather(first, last, sums);
       for (std::size_t c = 0; c < scores.size(); ++c)
-        scores[c] = bias[c] + (sums.length * log_uniform[c] + static_cast<double>(sums.scores[c]));
+        scores[c] = class_bias[c] + (sums.length * class_uniform[c] + static_cast<double>(sums.scores[c]));
+      if (!in_order) inner.add(sums.scores, scores);
       // n terms and n additions, each rounded by a share of 2^-24 of what has been summed: e^u - 1, or more.
       const double u = std::ldexp(static_cast<double>(last - first) + 4, -24);
       best[d] = clear_best(scores, 2 * (u + u * u) * rough.largest * sums.size);
     }
   };
-  parallel_ranges(documents.rows(), rows_per_task(n_classes), n_threads, score_range);
+  parallel_ranges(documents.rows(), rows_per_task(columns.size()), n_threads, score_range);
 
   Selection<Value> unclear;
   for (std::int64_t d = 0; d < documents.rows(); ++d)
     if (best[d] < 0) unclear.add(documents, d);
-  const auto exact = best_classes(table, Csr<Value>{unclear.indptr, unclear.indices, unclear.values}, bias,
-                                  log_uniform, n_threads);
+  const Csr<Value> rows{unclear.indptr, unclear.indices, unclear.values};
+  const auto exact = columns.parents.empty()
+                         ? best_classes(table, rows, bias, log_uniform, n_threads)
+                         : best_classes_of_paths(table, rows, bias, log_uniform, columns, n_threads);
   auto next = exact.begin();
   for (std::int32_t& c : best)
     if (c < 0) c = *next++;
@@ -354,12 +419,12 @@ std::vector<std::int32_t> best_classes_by(const RoughView& rough, const WordTabl
 
 template std::vector<std::int32_t> best_classes_by(const RoughView&, const WordTableView<double>&,
                                                    const Csr<float>&, std::span<const double>,
-                                                   std::span<const double>, int);
+                                                   std::span<const double>, const ColumnTree&, int);
 template std::vector<std::int32_t> best_classes_by(const RoughView&, const WordTableView<double>&,
                                                    const Csr<double>&, std::span<const double>,
-                                                   std::span<const double>, int);
+                                                   std::span<const double>, const ColumnTree&, int);
 template std::vector<std::int32_t> best_classes_by(const RoughView&, const WordTableView<double>&,
                                                    const Csr<std::int64_t>&, std::span<const double>,
-                                                   std::span<const double>, int);
+                                                   std::span<const double>, const ColumnTree&, int);
 
 }  // namespace genus

@@ -130,12 +130,8 @@ std::int32_t first_largest(std::span<const double> row) {
 template <class Value, class Take>
 void score_each_path(const WordTableView<double>& table, const Csr<Value>& documents,
                      std::span<const double> bias, std::span<const double> log_uniform,
-                     std::span<const std::int32_t> parents, std::int64_t n_classes, int n_threads,
-                     Take&& take) {
-  const auto n_columns = std::ssize(bias);
-  const auto add_parent = [&](double* row, std::int64_t k) {
-    if (parents[k] >= 0) row[k] += row[parents[k]];
-  };
+                     const ColumnTree& columns, int n_threads, Take&& take) {
+  const auto n_columns = columns.size();
   parallel_ranges(documents.rows(), scores_at_once / n_columns + 1, n_threads,
                   [&](std::int64_t begin, std::int64_t end) {
                     std::vector<double> scores(static_cast<std::size_t>((end - begin) * n_columns));
@@ -144,9 +140,8 @@ void score_each_path(const WordTableView<double>& table, const Csr<Value>& docum
                     score(table, block, bias, log_uniform, std::span(scores), 1);
                     for (auto d = begin; d < end; ++d) {
                       double* const row = scores.data() + (d - begin) * n_columns;
-                      for (auto k = n_classes; k < n_columns; ++k) add_parent(row, k);
-                      for (std::int64_t c = 0; c < n_classes; ++c) add_parent(row, c);
-                      take(d, std::span<const double>(row, static_cast<std::size_t>(n_classes)));
+                      columns.add_up(row);
+                      take(d, std::span<const double>(row, static_cast<std::size_t>(columns.n_classes)));
                     }
                   });
 }
@@ -155,12 +150,11 @@ void score_each_path(const WordTableView<double>& table, const Csr<Value>& docum
 
 template <class Value>
 void score_paths(const WordTableView<double>& table, const Csr<Value>& documents,
-                 std::span<const double> bias, std::span<const double> log_uniform,
-                 std::span<const std::int32_t> parents, std::int64_t n_classes, std::span<double> out,
-                 int n_threads) {
-  score_each_path(table, documents, bias, log_uniform, parents, n_classes, n_threads,
+                 std::span<const double> bias, std::span<const double> log_uniform, const ColumnTree& columns,
+                 std::span<double> out, int n_threads) {
+  score_each_path(table, documents, bias, log_uniform, columns, n_threads,
                   [&](std::int64_t d, std::span<const double> scores) {
-                    std::copy(scores.begin(), scores.end(), out.begin() + d * n_classes);
+                    std::copy(scores.begin(), scores.end(), out.begin() + d * columns.n_classes);
                   });
 }
 
@@ -168,32 +162,27 @@ template <class Value>
 std::vector<std::int32_t> best_classes_of_paths(const WordTableView<double>& table,
                                                 const Csr<Value>& documents, std::span<const double> bias,
                                                 std::span<const double> log_uniform,
-                                                std::span<const std::int32_t> parents, std::int64_t n_classes,
-                                                int n_threads) {
+                                                const ColumnTree& columns, int n_threads) {
   std::vector<std::int32_t> best(static_cast<std::size_t>(documents.rows()));
-  score_each_path(table, documents, bias, log_uniform, parents, n_classes, n_threads,
+  score_each_path(table, documents, bias, log_uniform, columns, n_threads,
                   [&](std::int64_t d, std::span<const double> scores) { best[d] = first_largest(scores); });
   return best;
 }
 
 template void score_paths(const WordTableView<double>&, const Csr<float>&, std::span<const double>,
-                          std::span<const double>, std::span<const std::int32_t>, std::int64_t,
-                          std::span<double>, int);
+                          std::span<const double>, const ColumnTree&, std::span<double>, int);
 template std::vector<std::int32_t> best_classes_of_paths(const WordTableView<double>&, const Csr<float>&,
                                                          std::span<const double>, std::span<const double>,
-                                                         std::span<const std::int32_t>, std::int64_t, int);
+                                                         const ColumnTree&, int);
 template void score_paths(const WordTableView<double>&, const Csr<double>&, std::span<const double>,
-                          std::span<const double>, std::span<const std::int32_t>, std::int64_t,
-                          std::span<double>, int);
+                          std::span<const double>, const ColumnTree&, std::span<double>, int);
 template std::vector<std::int32_t> best_classes_of_paths(const WordTableView<double>&, const Csr<double>&,
                                                          std::span<const double>, std::span<const double>,
-                                                         std::span<const std::int32_t>, std::int64_t, int);
+                                                         const ColumnTree&, int);
 template void score_paths(const WordTableView<double>&, const Csr<std::int64_t>&, std::span<const double>,
-                          std::span<const double>, std::span<const std::int32_t>, std::int64_t,
-                          std::span<double>, int);
+                          std::span<const double>, const ColumnTree&, std::span<double>, int);
 template std::vector<std::int32_t> best_classes_of_paths(const WordTableView<double>&,
                                                          const Csr<std::int64_t>&, std::span<const double>,
-                                                         std::span<const double>,
-                                                         std::span<const std::int32_t>, std::int64_t, int);
+                                                         std::span<const double>, const ColumnTree&, int);
 
 }  // namespace genus

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "class_counts.h"
+#include "column_tree.h"
 #include "csr.h"
 #include "tree_em.h"
 
@@ -32,16 +33,14 @@ WordTable<double> build_path_table(const NodeTableView& counts, std::int64_t n_w
 // of inner nodes rising from the top. `out` has a row of bias.size() - inner columns for each document.
 template <class Value>
 void score_paths(const WordTableView<double>& table, const Csr<Value>& documents,
-                 std::span<const double> bias, std::span<const double> log_uniform,
-                 std::span<const std::int32_t> parents, std::int64_t n_classes, std::span<double> out,
-                 int n_threads);
+                 std::span<const double> bias, std::span<const double> log_uniform, const ColumnTree& columns,
+                 std::span<double> out, int n_threads);
 
 // The class of the highest score of each document, the first of equal ones.
 template <class Value>
 std::vector<std::int32_t> best_classes_of_paths(const WordTableView<double>& table,
                                                 const Csr<Value>& documents, std::span<const double> bias,
                                                 std::span<const double> log_uniform,
-                                                std::span<const std::int32_t> parents, std::int64_t n_classes,
-                                                int n_threads);
+                                                const ColumnTree& columns, int n_threads);
 
 }  // namespace genus

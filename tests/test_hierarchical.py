@@ -161,6 +161,27 @@ def test_results_do_not_depend_on_threads():
 # Levels
 
 
+@pytest.mark.parametrize("n_classes", [3, 9, 40])
+@pytest.mark.parametrize("weights", ["tied", "per-class"])
+@pytest.mark.parametrize("spread", [1.0, 1e-7, 1e-9])
+def test_the_best_class_is_that_of_the_exact_scores_however_near_another_comes(n_classes, weights, spread):
+    """Many documents are scored in single precision first: with a small spread that decides nothing."""
+    rng = np.random.default_rng(n_classes)
+    words = rng.poisson(2.0, (400, 60)) * (rng.random((400, 60)) < rng.random(60))
+    X, y = sparse.csr_array(words.astype(float)), rng.permutation(np.arange(400) % n_classes)
+    once = rng.poisson(2.0, (1, 60)) + 1.0  # every class the same, but for the spread
+    alike = sparse.csr_array(once + spread * rng.random((n_classes, 60)))
+    tree = {c: "left" if c % 4 == 0 else "deep" if c % 4 == 1 else None for c in range(n_classes)}
+    tree |= {"left": None, "deep": "left"}
+    clf = HierarchicalMixture(tree, weights=weights, document_weights="length", prior_scale=0)
+    clf.fit(sparse.vstack([X * spread, alike]), np.append(y, range(n_classes)))
+    many = sparse.csr_array(sparse.vstack([X, X * 1e-3, X * 1e39, sparse.csr_array((3, 60))]))
+    exact = clf.classes_[clf.predict_joint_log_proba(many).argmax(axis=1)]
+    assert clf._parameters.scores._rough[3] > 0
+    for n_jobs in (1, 3):
+        np.testing.assert_array_equal(clf.set_params(n_jobs=n_jobs).predict(many), exact)
+
+
 def test_probabilities_are_coherent_at_every_level():
     X, y = corpus()
     clf = HierarchicalMixture(TREE).fit(X, y)

@@ -130,25 +130,27 @@ void add_for(nb::module_& m) {
       [](const Classes& places, const In<float>& full, const In<std::uint64_t>& cells, double largest,
          const Words& indptr, const Classes& classes, const In<double>& values, const Words& rows,
          const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
-         const In<double>& log_uniform, int n_threads) {
+         const In<double>& log_uniform, const Classes& parents, std::int64_t n_classes, int n_threads) {
         const auto scores = table<double>(indptr, classes, values);
         const auto documents = csr<Value>(rows, columns, counts);
         const RoughView rough{bindings::view(places), bindings::view(full), bindings::view(cells), largest};
-        require(bias.size() == log_uniform.size() &&
-                    fits(rough, scores.words(), std::ssize(bindings::view(bias))),
+        const ColumnTree tree{bindings::view(parents), n_classes};
+        require(bias.size() == log_uniform.size() && tree.is_sound() &&
+                    static_cast<std::int64_t>(bias.size()) == tree.size() &&
+                    fits(rough, scores.words(), n_classes),
                 "best classes: arrays do not belong together");
         std::vector<std::int32_t> best;
         {
           const nb::gil_scoped_release released;
           best = best_classes_by(rough, scores, documents, bindings::view(bias), bindings::view(log_uniform),
-                                 n_threads);
+                                 tree, n_threads);
         }
         return bindings::give(std::move(best));
       },
       "places"_a.noconvert(), "full"_a.noconvert(), "cells"_a.noconvert(), "largest"_a,
       "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "rows"_a.noconvert(),
       "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
-      "n_threads"_a);
+      "parents"_a.noconvert(), "n_classes"_a, "n_threads"_a);
   m.def(
       "score_without_self",
       [](const Words& indptr, const Classes& classes, const In<std::int64_t>& sums, const Words& rows,
@@ -249,18 +251,21 @@ void add_multinomial(nb::module_& m) {
       "n_threads"_a);
   m.def(
       "make_rough",
-      [](const Words& indptr, const Classes& classes, const In<double>& values, std::int64_t n_classes) {
+      [](const Words& indptr, const Classes& classes, const In<double>& values, const Classes& parents,
+         std::int64_t n_classes) {
         const auto scores = table<double>(indptr, classes, values);
-        require(n_classes > 0, "rough table: no classes");
+        const ColumnTree tree{bindings::view(parents), n_classes};
+        require(n_classes > 0 && tree.is_sound(), "rough table: no tree of classes");
         RoughTable rough;
         {
           const nb::gil_scoped_release released;
-          rough = make_rough(scores, n_classes);
+          rough = make_rough(scores, tree);
         }
         return std::make_tuple(bindings::give(std::move(rough.places)), bindings::give(std::move(rough.rows)),
                                bindings::give(std::move(rough.cells)), rough.largest);
       },
-      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "n_classes"_a);
+      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "parents"_a.noconvert(),
+      "n_classes"_a);
   m.def(
       "normalize_log_rows",
       [](const Matrix& scores, int n_threads) {

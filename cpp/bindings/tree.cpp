@@ -28,15 +28,6 @@ bool rises(std::span<const std::int64_t> bounds, std::size_t n) {
          std::is_sorted(bounds.begin(), bounds.end());
 }
 
-// Parents that can be followed: above classes and inner columns, the latter rising from the top.
-bool leads_up(std::span<const std::int32_t> parents, std::int64_t n_classes) {
-  for (std::int64_t k = 0; k < std::ssize(parents); ++k) {
-    const auto limit = k < n_classes ? std::ssize(parents) : k;
-    if (parents[k] >= 0 && (parents[k] < n_classes || parents[k] >= limit)) return false;
-  }
-  return n_classes >= 0 && n_classes <= std::ssize(parents);
-}
-
 template <class Value>
 void add_scores(nb::module_& m) {
   using namespace nb::literals;
@@ -48,13 +39,12 @@ void add_scores(nb::module_& m) {
         require(indptr.size() > 0 && columns.size() == values.size(), "score: not a table");
         const WordTableView<double> table{view(indptr), view(columns), view(values)};
         const auto documents = csr<Value>(rows, words, counts);
-        const auto n_classes = static_cast<std::int64_t>(out.shape(1));
-        require(bias.size() == log_uniform.size() && bias.size() == parents.size() &&
-                    leads_up(view(parents), n_classes) &&
+        const ColumnTree tree{view(parents), static_cast<std::int64_t>(out.shape(1))};
+        require(bias.size() == log_uniform.size() && bias.size() == parents.size() && tree.is_sound() &&
                     documents.rows() == static_cast<std::int64_t>(out.shape(0)),
                 "score: arrays do not belong together");
         const nb::gil_scoped_release released;
-        score_paths(table, documents, view(bias), view(log_uniform), view(parents), n_classes,
+        score_paths(table, documents, view(bias), view(log_uniform), tree,
                     std::span<double>(out.data(), out.size()), n_threads);
       },
       "indptr"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "rows"_a.noconvert(),
@@ -68,14 +58,13 @@ void add_scores(nb::module_& m) {
         require(indptr.size() > 0 && columns.size() == values.size(), "best classes: not a table");
         const WordTableView<double> table{view(indptr), view(columns), view(values)};
         const auto documents = csr<Value>(rows, words, counts);
-        require(bias.size() == log_uniform.size() && bias.size() == parents.size() &&
-                    leads_up(view(parents), n_classes),
+        const ColumnTree tree{view(parents), n_classes};
+        require(bias.size() == log_uniform.size() && bias.size() == parents.size() && tree.is_sound(),
                 "best classes: arrays do not belong together");
         std::vector<std::int32_t> best;
         {
           const nb::gil_scoped_release released;
-          best = best_classes_of_paths(table, documents, view(bias), view(log_uniform), view(parents),
-                                       n_classes, n_threads);
+          best = best_classes_of_paths(table, documents, view(bias), view(log_uniform), tree, n_threads);
         }
         return give(std::move(best));
       },
@@ -142,7 +131,7 @@ void add_tree(nb::module_& m) {
                     within(view(words), n_words) &&
                     within(view(nodes), static_cast<std::int64_t>(indptr.size()) - 1) &&
                     parents.size() == nodes.size() && weights.size() == nodes.size() &&
-                    uniform.size() == nodes.size() && leads_up(view(parents), n_classes),
+                    uniform.size() == nodes.size() && ColumnTree{view(parents), n_classes}.is_sound(),
                 "path table: arrays do not belong together");
         WordTable<double> table;
         {

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from genus import _core
-from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
+from genus._arrays import Float64, Int64, SparseRows, n_threads
 from genus._base import _check_number
 from genus._documents import DocumentLedger, Documents, canonical
 from genus._fitted_tree import FittedTree
@@ -126,12 +126,7 @@ class TreeClassifier(RememberingClassifier):
 
     def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
         scores: PathTable = self._parameters.scores
-        table = scores.table
-        best: Int32 = _core.best_classes_of_paths(
-            table.indptr, table.classes, table.values, rows.indptr, rows.indices, rows.data,
-            table.bias, table.log_uniform, scores.parents, scores.n_classes, n_threads(self.n_jobs),
-        )  # fmt: skip
-        return best
+        return scores.best_classes(rows, n_threads(self.n_jobs))
 
     # Answers at any level
 

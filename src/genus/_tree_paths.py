@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from genus import _core
-from genus._arrays import Float64, Int32, Int64
+from genus._arrays import Float64, Int32, Int64, SparseRows
 from genus._documents import Documents, _keys, row_sums
-from genus._score_table import ScoreTable
+from genus._score_table import RoughTable, ScoreTable
 from genus.hierarchy import WHOLE, LabelTree, Node
 from genus.statistics import ONE
 
@@ -157,6 +157,24 @@ class PathTable:
         log_uniform = np.log(np.where(uniform > 0, uniform, 1.0))
         scores = ScoreTable(*table, wide_bias, log_prior, log_uniform)
         return cls(scores, parents, nodes, column_weights, uniform, len(paths.labels))
+
+    def best_classes(self, rows: SparseRows, threads: int) -> Int32:
+        """The number of the best class of each document, the first of equal ones."""
+        table = self.table
+        documents: tuple[Any, ...] = (
+            rows.indptr, rows.indices, rows.data, table.bias, table.log_uniform, self.parents, self.n_classes, threads
+        )  # fmt: skip
+        best: Int32
+        if "_rough" in self.__dict__ or table.pays_for_rough(rows):
+            best = _core.best_classes_by(*self._rough, *table.arrays, *documents)
+        else:
+            best = _core.best_classes_of_paths(*table.arrays, *documents)
+        return best
+
+    @cached_property
+    def _rough(self) -> RoughTable:
+        """With the paths of common words summed, so that these cost what they cost without a tree."""
+        return _core.make_rough(*self.table.arrays, self.parents, self.n_classes)
 
     def columns_of(self, c: int) -> list[int]:
         """The columns of a class's path, the root's first."""
