@@ -19,6 +19,13 @@ constexpr double smallest_weight = 1e-9;  // of the uniform distribution: every 
 constexpr double smallest_share = 1e-30;  // of a word: less is none, before single precision ends
 constexpr double rounding = 1e-9;  // what is left of a count, relative to it, that is nothing but rounding
 
+// How many words some class has.
+std::int64_t n_seen(const WordTableView<std::int64_t>& counts) {
+  std::int64_t n = 0;
+  for (std::int64_t w = 0; w < counts.words(); ++w) n += counts.row(w).end > counts.row(w).begin;
+  return n;
+}
+
 // Words x classes turned into classes x words.
 NodeTable by_class(const WordTableView<std::int64_t>& counts, std::int64_t n_classes) {
   NodeTable cells;
@@ -59,6 +66,7 @@ class Fit {
         settings_(settings),
         n_threads_(n_threads),
         n_words_(counts.words()),
+        uniform_(1.0 / static_cast<double>(std::max<std::int64_t>(n_seen(counts), 1))),
         levels_(paths.longest()),
         cells_(by_class(counts, paths.classes())) {
     count_entries();
@@ -223,7 +231,7 @@ class Fit {
       const auto path = paths_.path(c);
       const auto n = std::ssize(path);
       const double* const weights = weights_of(c);
-      const double uniform = weights[0] * tempered(1.0 / static_cast<double>(n_words_));
+      const double uniform = weights[0] * tempered(uniform_);
       loader.load(path);
       std::vector<double> likely(static_cast<std::size_t>(n));
       const auto [begin, end] = cells_of(c);
@@ -359,7 +367,7 @@ class Fit {
       added.resize(n);
     }
     std::copy_n(weights_of(task.class_id) + 1, n, weights.begin());
-    const double uniform = weights_of(task.class_id)[0] / static_cast<double>(n_words_);
+    const double uniform = weights_of(task.class_id)[0] * uniform_;
     const float* estimates = estimates_.data() + task.estimates;
     double rest = 0;
     for (auto at = task.begin; at < task.end; ++at) {
@@ -382,6 +390,7 @@ class Fit {
   TreeSettings settings_;
   int n_threads_;
   std::int64_t n_words_;
+  double uniform_;  // 1 / N
   std::int64_t levels_;
   NodeTable cells_;         // n_cw, by class
   Buffer<double> counted_;  // what each entry adds to them

@@ -1,7 +1,7 @@
 // Hierarchical mixture and shrinkage by EM over a tree of classes (Toutanova, Chen, Popat, Hofmann 2001).
 //
 // A word of a document of class c comes from a node v on the path from the root to c, or from the uniform
-// distribution over the N words:
+// distribution over the N words that were seen:
 //
 //   P(w|c) = sum over v on the path of P(v|c) * P(w|v),   P(w|v) = M_vw / M_v                         (eq. 1)
 //

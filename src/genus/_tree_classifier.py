@@ -108,7 +108,7 @@ class TreeClassifier(RememberingClassifier):
         )  # fmt: skip
         log_prior = _log_prior(counts.weights)
         scores = PathTable.of(
-            paths, weights, groups, (indptr, words, sums), max(counts.n_words, 1),
+            paths, weights, groups, (indptr, words, sums), np.diff(counts.indptr) > 0,
             log_prior, self.prior_scale * log_prior, threads,
         )  # fmt: skip
         return FittedTree(paths, scores)
@@ -117,12 +117,7 @@ class TreeClassifier(RememberingClassifier):
 
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
         scores: PathTable = self._parameters.scores
-        table, out = scores.table, np.empty((rows.n_rows, scores.n_classes))
-        _core.score_paths(
-            table.indptr, table.classes, table.values, rows.indptr, rows.indices, rows.data,
-            table.bias, table.log_uniform, scores.parents, out, n_threads(self.n_jobs),
-        )  # fmt: skip
-        return out
+        return scores.joint_log_likelihood(rows, n_threads(self.n_jobs))
 
     def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
         scores: PathTable = self._parameters.scores
@@ -211,7 +206,8 @@ class TreeClassifier(RememberingClassifier):
         fitted: FittedTree = self._parameters
         c = self._class_number(label)
         columns = fitted.scores.columns_of(c)
-        weights = [*fitted.scores.weights[columns], fitted.scores.uniform[columns[0]] * max(self.n_features_in_, 1)]
+        n_seen = max(int(fitted.scores.seen.sum()), 1)
+        weights = [*fitted.scores.weights[columns], fitted.scores.uniform[columns[0]] * n_seen]
         return self._by_node(c, weights[-2::-1] + weights[-1:])
 
     def word_levels(self, word: int, label: Any = None) -> dict[Any, float]:
@@ -238,7 +234,7 @@ class TreeClassifier(RememberingClassifier):
             row = slice(table.indptr[word], table.indptr[word + 1])
             classes, counts = table.classes[row].tolist(), (table.counts[row] / ONE).tolist()
         shares: dict[Any, float] = {}
-        for c, count in zip(classes, counts, strict=True):
+        for c, count in zip(classes if scores.seen[word] else [], counts, strict=False):
             uniform, *nodes = scores.shares(int(word), c)
             for node, share in self._by_node(c, [*nodes[::-1], uniform]).items():
                 shares[node] = shares.get(node, 0.0) + count * share
@@ -273,14 +269,15 @@ class TreeClassifier(RememberingClassifier):
         scores: PathTable = self._parameters.scores
         words = np.zeros((len(row.indices), len(classes)))
         for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
-            if 0 <= w < len(scores.table.indptr) - 1:
+            if 0 <= w < len(scores.seen) and scores.seen[w]:
                 words[i] = [x * scores.evidence(w, c).sum() for c in classes]
         return scores.table.bias[np.asarray(classes)], words
 
     def _levels(self, row: SparseRows, c: int) -> list[dict[Any, float]]:
         """From which nodes each of a document's words comes, if it is of class c."""
         label = self.classes_[c]
-        return [self.word_levels(w, label) if 0 <= w < self.n_features_in_ else {} for w in row.indices.tolist()]
+        seen = self._parameters.scores.seen
+        return [self.word_levels(w, label) if 0 <= w < len(seen) and seen[w] else {} for w in row.indices.tolist()]
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
         """The words that speak most for class c: P(w|c) * log(P(w|c) / P(w|root)), largest first."""
@@ -288,7 +285,7 @@ class TreeClassifier(RememberingClassifier):
         root = scores.columns_of(c)[0]
         log_p, log_root = scores.log_proba(c), scores.log_proba(root)
         log_root = log_root - math.log(np.exp(log_root).sum())
-        weights = np.exp(log_p) * (log_p - log_root)
+        weights = np.exp(log_p) * np.subtract(log_p, log_root, out=np.zeros(len(log_p)), where=scores.seen)
         best = np.lexsort((np.arange(len(weights)), -weights))[:n]
         return best, weights[best]
 
@@ -323,7 +320,7 @@ class TreeClassifier(RememberingClassifier):
             if label not in tree:
                 raise ValueError(f"the label {label!r} is not in the tree.")
         paths = TreePaths.of(tree, labels)
-        scores = PathTable(table, **columns, n_classes=len(labels))
+        scores = PathTable(table, **columns, n_classes=len(labels), seen=np.diff(counts.indptr) > 0)
         scores.check(len(labels), paths.n_nodes)
         if len(table.indptr) != len(counts.indptr):
             raise ValueError("the score table and the counts know different numbers of words.")

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows
@@ -127,13 +128,15 @@ class PathTable:
     weights: Float64  # P(v|c) of each column's node
     uniform: Float64  # at the top, the uniform distribution's weight / N; elsewhere 0
     n_classes: int
+    seen: NDArray[np.bool_]  # which words some class has
 
     @classmethod
     def of(
         cls, paths: TreePaths, weights: Float64, groups: tuple[Int32, Int64], counts: tuple[Int64, Int32, Float64],
-        n_words: int, log_prior: Float64, bias: Float64, n_threads: int,
+        seen: NDArray[np.bool_], log_prior: Float64, bias: Float64, n_threads: int,
     ) -> PathTable:  # fmt: skip
-        """From fitted weights and node counts, as `_core.fit_tree` gives them."""
+        """From fitted weights and node counts, as `_core.fit_tree` gives them, and which words were seen."""
+        n_seen = max(int(seen.sum()), 1)
         filled = row_sums(counts[0], counts[2]) > 0
         columns = _Columns(len(paths.labels))
         for c in range(len(paths.labels)):
@@ -141,7 +144,7 @@ class PathTable:
             begin = groups[1][groups[0][c]]
             # A node that has seen nothing leaves its weight to the others.
             own = weights[begin : begin + len(path) + 1] * np.concatenate(([True], filled[path]))
-            columns.add(c, path, (own / own.sum()).tolist(), n_words, (int(groups[0][c]), tuple(filled[path])))
+            columns.add(c, path, (own / own.sum()).tolist(), n_seen, (int(groups[0][c]), tuple(filled[path])))
         parents, nodes, column_weights, uniform = columns.arrays()
         n_cells = int(np.diff(counts[0])[nodes].sum())
         if n_cells > _MOST_CELLS:
@@ -150,16 +153,37 @@ class PathTable:
                 "every word; use weights='tied'."
             )
         table = _core.build_path_table(
-            *counts, n_words, nodes, parents, column_weights, uniform, len(paths.labels), n_threads
+            *counts, max(len(seen), 1), nodes, parents, column_weights, uniform, len(paths.labels), n_threads
         )
         wide_bias = np.zeros(len(nodes))
         wide_bias[: len(bias)] = bias
         log_uniform = np.log(np.where(uniform > 0, uniform, 1.0))
         scores = ScoreTable(*table, wide_bias, log_prior, log_uniform)
-        return cls(scores, parents, nodes, column_weights, uniform, len(paths.labels))
+        return cls(scores, parents, nodes, column_weights, uniform, len(paths.labels), seen)
+
+    def seen_rows(self, rows: SparseRows) -> SparseRows:
+        """Without the words that were never seen: they say nothing of the class."""
+        if self._has_seen_all or (kept := self.seen[rows.indices]).all():
+            return rows
+        indptr = np.concatenate(([0], np.cumsum(kept)))[rows.indptr]
+        return SparseRows(indptr, rows.indices[kept], rows.data[kept], rows.n_columns)
+
+    @cached_property
+    def _has_seen_all(self) -> bool:
+        return bool(self.seen.all())
+
+    def joint_log_likelihood(self, rows: SparseRows, threads: int) -> Float64:
+        """log P(c, d), documents x classes."""
+        table, rows, out = self.table, self.seen_rows(rows), np.empty((rows.n_rows, self.n_classes))
+        _core.score_paths(
+            *table.arrays, rows.indptr, rows.indices, rows.data, table.bias, table.log_uniform, self.parents, out,
+            threads,
+        )  # fmt: skip
+        return out
 
     def best_classes(self, rows: SparseRows, threads: int) -> Int32:
         """The number of the best class of each document, the first of equal ones."""
+        rows = self.seen_rows(rows)
         table = self.table
         documents: tuple[Any, ...] = (
             rows.indptr, rows.indices, rows.data, table.bias, table.log_uniform, self.parents, self.n_classes, threads
@@ -184,19 +208,23 @@ class PathTable:
         return columns[::-1]
 
     def evidence(self, w: int, c: int) -> Float64:
-        """What each column of class c's path adds to log p(w | c); the first includes the uniform distribution."""
+        """What each column of class c's path adds to log p(w | c); the first includes the uniform distribution.
+
+        Of a word that was seen.
+        """
         return self.table.evidence(w, np.array(self.columns_of(c)))
 
     def shares(self, w: int, c: int) -> Float64:
-        """P(v|c,w) of the uniform distribution, the root, ..., the leaf (eq. 5)."""
+        """P(v|c,w) of the uniform distribution, the root, ..., the leaf (eq. 5). Of a word that was seen."""
         columns = self.columns_of(c)
         reached = np.exp(np.cumsum(self.evidence(w, c)))
         parts = np.diff(np.concatenate(([0.0, self.uniform[columns[0]]], reached)))
         return np.asarray(np.maximum(parts, 0) / reached[-1])
 
     def log_proba(self, column: int) -> Float64:
-        """log p(w) of all words by the nodes down to a column's, not normalised."""
-        return np.asarray(np.sum([self.dense(k) for k in self.columns_of(column)], axis=0))
+        """log p(w) of all words by the nodes down to a column's, not normalised; -inf where never seen."""
+        log_p = np.sum([self.dense(k) for k in self.columns_of(column)], axis=0)
+        return np.where(self.seen, log_p, -np.inf)
 
     def dense(self, column: int) -> Float64:
         """What a column adds to the log probability of each word."""

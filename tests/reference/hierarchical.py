@@ -13,6 +13,11 @@ def left(count, taken):
     return rest if rest > ROUNDING * count else 0.0
 
 
+def n_seen(counts):
+    """N: the words that occur."""
+    return max(int((counts.sum(axis=0) > 0).sum()), 1)
+
+
 def counted(X, scales):
     """What each document adds to its class: whole multiples of 2**-36."""
     return np.floor(X * np.asarray(scales)[:, np.newaxis] * 2.0**36 + 0.5) / 2.0**36
@@ -37,14 +42,14 @@ def pooled(counts, shares, paths, n_nodes):
 def moved(counts, nodes, paths, weights, groups, tempering):
     """P(v|c,w) for every class, node of its path and word (eq. 5)."""
     n_words = counts.shape[1]
-    shares = []
+    shares, n = [], n_seen(counts)
     for c, path in enumerate(paths):
         uniform, *rest = weights[groups[c]]
         likely = np.zeros((len(path), n_words))
         for j, v in enumerate(path):
             if nodes[v].sum() > 0:
                 likely[j] = rest[j] * (nodes[v] / nodes[v].sum()) ** tempering
-        found = likely / (likely.sum(axis=0) + uniform * (1 / n_words) ** tempering)
+        found = likely / (likely.sum(axis=0) + uniform * (1 / n) ** tempering)
         shares.append(np.where(found > 1e-30, found, 0.0))  # less is none
     return shares
 
@@ -86,7 +91,7 @@ def better_weights(added, codes, held_out, node_weights, groups):
     for d, row in enumerate(added):
         now = node_weights[groups[codes[d]]]
         for w in np.flatnonzero(row):
-            parts = now * np.append(1 / added.shape[1], held_out[d][:, w])
+            parts = now * np.append(1 / n_seen(added), held_out[d][:, w])
             sums[groups[codes[d]]] += row[w] * parts / parts.sum()
     result = []
     for old, new in zip(node_weights, sums, strict=True):
@@ -117,14 +122,13 @@ def fit(X, codes, scales, times, paths, groups, n_nodes, n_iterations, n_weight_
     return node_weights, nodes
 
 
-def word_probabilities(node_weights, nodes, paths, groups):
-    """P(w|c) (eq. 1). A node without counts leaves its weight to the others."""
-    n_words = nodes.shape[1]
-    p = np.zeros((len(paths), n_words))
+def word_probabilities(node_weights, nodes, paths, groups, seen):
+    """P(w|c) (eq. 1); none for words never seen. A node without counts leaves its weight to the others."""
+    p = np.zeros((len(paths), nodes.shape[1]))
     for c, path in enumerate(paths):
         weights = node_weights[groups[c]] * np.append(True, nodes[path].sum(axis=1) > 0)
         weights = weights / weights.sum()
-        p[c] = weights[0] / n_words
+        p[c, seen] = weights[0] / max(seen.sum(), 1)
         for weight, v in zip(weights[1:], path, strict=True):
             if weight > 0:
                 p[c] += weight * nodes[v] / nodes[v].sum()
