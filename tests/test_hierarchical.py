@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from genus import load, save
+from genus._tree_choice import folds_of, held_out_log_proba
 from genus._tree_paths import TreePaths
 from genus.errors import ModelFileError
 from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
@@ -84,6 +85,95 @@ def test_the_mixture_is_the_papers(collection, tied, n_iterations, tempering):
     seen = expected.any(axis=0)
     scores = X[:, seen] @ clf.feature_log_prob_[:, seen].T + clf.class_log_prior_
     np.testing.assert_allclose(clf.predict_joint_log_proba(X), scores, rtol=1e-9, atol=1e-9)
+
+
+# How often words are moved
+
+
+def special_words(seed):
+    """Classes that are general words and, apart from these, words of their own: the mixture's own picture."""
+    rng = np.random.default_rng(seed)
+    general, own = rng.dirichlet(np.full(300, 0.3)), rng.dirichlet(np.full(300, 0.03), 12)
+    y = np.repeat(np.arange(12), 6)
+    return np.array([rng.multinomial(40, 0.8 * general + 0.2 * own[c]) for c in y], dtype=float), y
+
+
+def shared_words(seed):
+    """Classes that differ a little in the words they share, and documents that repeat some of these."""
+    rng = np.random.default_rng(seed)
+    general = rng.dirichlet(np.full(400, 0.5))
+    own = np.array([rng.dirichlet(300 * general + 1e-6) for _ in range(20)])
+    y = np.repeat(np.arange(20), 5)
+    return np.array([rng.multinomial(60, rng.dirichlet(30 * own[c] + 1e-6)) for c in y], dtype=float), y
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_words_are_moved_where_that_tells_held_out_documents(seed):
+    assert HierarchicalMixture("flat", n_iterations="auto").fit(*special_words(seed)).n_iterations_ > 0
+    assert HierarchicalMixture("flat", n_iterations="auto").fit(*shared_words(seed)).n_iterations_ == 0
+
+
+def test_the_choice_is_by_log_probabilities_of_folds_at_the_best_temperature():
+    X, y = special_words(1)
+    clf = HierarchicalMixture("flat", n_iterations="auto").fit(X, y)
+    folds = folds_of(clf._documents)
+    order = np.lexsort(np.column_stack([X, y]).T)  # by labels, then words: the documents beside those kept
+    kept = np.column_stack([_dense(clf._documents), clf._documents.codes])
+    folds = folds[np.lexsort(kept.T)][np.argsort(order)]
+    found = []
+    for n_iterations in (0, 1, 2):
+        scores = np.zeros((len(y), 12))
+        for fold in range(5):
+            fitted = HierarchicalMixture("flat", n_iterations=n_iterations).fit(X[folds != fold], y[folds != fold])
+            scores[folds == fold] = fitted.predict_joint_log_proba(X[folds == fold])
+        sums = []
+        for temperature in (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 1.0):
+            p = np.exp(temperature * (scores - scores.max(axis=1, keepdims=True)))
+            sums.append(np.log(p[np.arange(len(y)), y] / p.sum(axis=1)).sum())
+        found.append(max(sums))
+    assert clf.n_iterations_ == int(np.argmax(found))
+    weights = np.ones(len(y))
+    measured = held_out_log_proba(HierarchicalMixture("flat", n_iterations=1), sparse.csr_array(X), y, weights, folds)
+    assert measured == pytest.approx(found[1])
+
+
+def _dense(documents):
+    rows = documents.rows
+    return sparse.csr_array(
+        (documents.values, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns)
+    ).toarray()
+
+
+def test_folds_spread_classes_and_keep_equal_documents_together():
+    X, y = special_words(0)
+    clf = HierarchicalMixture("flat").fit(np.vstack([X, X[:30]]), np.append(y, (y[:30] + 1) % 12))
+    documents = clf._documents
+    folds = folds_of(documents)
+    together = {}
+    for row, fold in zip(_dense(documents), folds.tolist(), strict=True):
+        assert together.setdefault(row.tobytes(), fold) == fold
+    assert np.bincount(folds).min() >= 12
+    other = HierarchicalMixture("flat").fit(np.vstack([X[:30], X])[::-1], np.append((y[:30] + 1) % 12, y)[::-1])
+    again = {
+        row.tobytes(): fold for row, fold in zip(_dense(other._documents), folds_of(other._documents), strict=True)
+    }
+    assert again == together
+
+
+def test_the_choice_is_kept_and_made_again(tmp_path):
+    (X, y), (Z, z) = special_words(0), shared_words(0)
+    clf = HierarchicalMixture("flat", n_iterations="auto").fit(X, y)
+    fixed = HierarchicalMixture("flat", n_iterations=clf.n_iterations_).fit(X, y)
+    np.testing.assert_array_equal(clf.predict_log_proba(X), fixed.predict_log_proba(X))
+    save(clf, tmp_path / "m.genus")
+    assert load(tmp_path / "m.genus").n_iterations_ == clf.n_iterations_ > 0
+    clf.partial_fit(Z[:, :300], z + 100).unlearn(X, y)
+    assert clf.n_iterations_ == HierarchicalMixture("flat", n_iterations="auto").fit(Z[:, :300], z + 100).n_iterations_
+
+
+def test_documents_that_cannot_tell_leave_the_papers_choice():
+    assert HierarchicalMixture("flat", n_iterations="auto").fit(np.eye(4), list("abcd")).n_iterations_ == 2
+    assert HierarchicalMixture("flat", n_iterations="auto").fit(np.zeros((4, 3)), list("aabb")).n_iterations_ == 2
 
 
 def test_without_moving_words_the_mixture_is_shrinkage():
@@ -325,6 +415,7 @@ def test_a_saved_model_is_the_same(clf, tmp_path):
         (lambda s: s.update(column_weights=s["column_weights"][:-1]), "weights must be an array"),
         (lambda s: s.update(tree=LabelTree.flat(["cat"])), "not in the tree"),
         (lambda s: s.update(tree=3), "a tree was expected"),
+        (lambda s: s.update(n_iterations=-1), "n_iterations must be a whole number"),
         (lambda s: s.pop("table_values"), "lacks"),
         (lambda s: s.update(document_codes=s["document_codes"][:-1]), "do not belong together"),
     ],
@@ -359,7 +450,7 @@ def test_a_file_with_a_cycle_is_refused(tmp_path):
         (HierarchicalMixture("deep"), "tree must be None, 'flat', 'learn' or a tree"),
         (HierarchicalMixture(weights="free"), "weights must be"),
         (HierarchicalMixture(document_weights=2), "document_weights must be"),
-        (HierarchicalMixture(n_iterations=-1), "n_iterations must be a whole number, 0 or more"),
+        (HierarchicalMixture(n_iterations=-1), "n_iterations must be 'auto' or a whole number, 0 or more"),
         (HierarchicalMixture(n_weight_steps=0), "n_weight_steps must be a whole number, 1 or more"),
         (HierarchicalMixture(tempering=0), "tempering must be"),
         (HierarchicalShrinkage(prior_scale=-1), "prior_scale must be"),

@@ -258,6 +258,17 @@ def _occurrence(keys: UInt64) -> Int64:
     return result
 
 
+def equal_documents(documents: Documents) -> tuple[Int64, Int64]:
+    """The group of each document, with all that have the same words, whatever their labels; and the groups' sizes.
+
+    Groups are numbered alike in whatever order documents come.
+    """
+    nothing = np.zeros(documents.rows.n_rows, dtype=np.int64)
+    keys = _keys(documents.rows, nothing.astype(np.int32), nothing)
+    _, group, size = np.unique(keys, return_inverse=True, return_counts=True)
+    return group, size
+
+
 def _keys(rows: SparseRows, codes: Int32, weights: Int64) -> UInt64:
     """64 bits by which equal documents are found."""
     words = _mix(rows.indices.astype(np.uint64) ^ _mix(np.asarray(rows.data, dtype=np.float64).view(np.uint64)))

@@ -21,6 +21,7 @@ class FittedTree:
 
     paths: TreePaths
     scores: PathTable
+    n_iterations: int  # how often words were moved
 
     @cached_property
     def names(self) -> list[Any]:

@@ -36,8 +36,7 @@ class TreeClassifier(RememberingClassifier):
     _ledger: DocumentLedger
     _shapes_counts = ("document_weights",)
 
-    @property
-    def _n_iterations(self) -> int:
+    def _choose_iterations(self) -> int:
         """How often words are moved between nodes: not at all, but for the mixture."""
         return 0
 
@@ -99,19 +98,20 @@ class TreeClassifier(RememberingClassifier):
         paths = TreePaths.of(self._tree_of(counts), counts.labels.tolist())
         groups = paths.weight_groups(self.weights == "tied")
         scales = self._scales(documents.rows, documents.weights / ONE)
+        n_iterations = self._choose_iterations()
         weights, indptr, words, sums = _core.fit_tree(
             counts.indptr, counts.classes, counts.counts,
             documents.rows.indptr, documents.rows.indices, documents.values, documents.codes,
             scales, paths.left_out(documents, scales).ravel(),
             paths.indptr, paths.nodes, paths.n_nodes, *groups,
-            self._n_iterations, self.n_weight_steps, self._tempering, threads,
+            n_iterations, self.n_weight_steps, self._tempering, threads,
         )  # fmt: skip
         log_prior = _log_prior(counts.weights)
         scores = PathTable.of(
             paths, weights, groups, (indptr, words, sums), np.diff(counts.indptr) > 0,
             log_prior, self.prior_scale * log_prior, threads,
         )  # fmt: skip
-        return FittedTree(paths, scores)
+        return FittedTree(paths, scores, n_iterations)
 
     # Scores
 
@@ -300,7 +300,7 @@ class TreeClassifier(RememberingClassifier):
         state |= documents.to_state()
         state |= {f"table_{name}": getattr(scores.table, name) for name in scores.table.__dataclass_fields__}
         state |= {f"column_{name}": getattr(scores, name) for name in _COLUMNS}
-        return state | {"tree": LabelTree(fitted.paths.tree.to_dict())}
+        return state | {"tree": LabelTree(fitted.paths.tree.to_dict()), "n_iterations": fitted.n_iterations}
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
@@ -309,11 +309,13 @@ class TreeClassifier(RememberingClassifier):
             table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
             columns = {name: state[f"column_{name}"] for name in _COLUMNS}
             documents, tree = Documents.from_state(counts, state), state["tree"]
+            n_iterations = state["n_iterations"]
             counted_with = {name: state[f"counted_{name}"] for name in self._shapes_counts}
         except KeyError as error:
             raise ValueError(f"the model's state lacks {error}.") from None
         if not isinstance(tree, LabelTree):
             raise ValueError("a tree was expected.")
+        _check_steps("n_iterations", n_iterations, 0)
         documents.check_shapes()
         labels = counts.labels.tolist()
         for label in labels:
@@ -326,7 +328,7 @@ class TreeClassifier(RememberingClassifier):
             raise ValueError("the score table and the counts know different numbers of words.")
         self._keep(DocumentLedger(documents, checked=False))
         self._counted_with = counted_with
-        self._parameters_cache = FittedTree(paths, scores)
+        self._parameters_cache = FittedTree(paths, scores, n_iterations)
 
 
 _COLUMNS = ("parents", "nodes", "weights", "uniform")
@@ -344,6 +346,6 @@ def _by_class(counts: ClassCounts) -> Any:
     return sparse.csr_array((counts.counts / ONE, counts.classes, counts.indptr), shape=shape).T.tocsr()
 
 
-def _check_steps(name: str, value: Any, least: int) -> None:
+def _check_steps(name: str, value: Any, least: int, otherwise: str = "") -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be a whole number, {least} or more, got {value!r}.")
+        raise ValueError(f"{name} must be {otherwise}a whole number, {least} or more, got {value!r}.")

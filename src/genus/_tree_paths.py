@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows
-from genus._documents import Documents, _keys, row_sums
+from genus._documents import Documents, equal_documents, row_sums
 from genus._score_table import RoughTable, ScoreTable
 from genus.hierarchy import WHOLE, LabelTree, Node
 from genus.statistics import ONE
@@ -92,10 +92,7 @@ class TreePaths:
         levels = int(self.lengths.max(initial=0))
         times = np.maximum(documents.weights / ONE, 1.0)
         out = np.repeat(1 / times[:, np.newaxis], levels, axis=1)
-        nothing = np.zeros(len(scales), dtype=np.int64)
-        _, group, size = np.unique(
-            _keys(documents.rows, nothing.astype(np.int32), nothing), return_inverse=True, return_counts=True
-        )
+        group, size = equal_documents(documents)
         copied = np.flatnonzero((size[group] > 1) & (scales > 0))
         if not len(copied):
             return out
