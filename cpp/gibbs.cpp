@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <mutex>
+#include <numeric>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "binomial.h"
@@ -17,18 +19,17 @@ namespace {
 
 constexpr std::int32_t most_single_draws = 16;  // more tokens of a cell than this are drawn as binomials
 
-// A word of a class: its probability in the two shared topics, and the tokens drawn from them.
-struct Word {
-  double background, topic;
-  std::int64_t to_background, to_topic;
-};
+using Word = SweepMemory::Word;
+using Lane = SweepMemory::Lane;
 
 // Documents of one class that one thread draws in one go.
 struct Chunk {
   std::int64_t c, begin, end;
+  std::int64_t n_entries;
   bool shared;  // with other chunks of the class
 };
 
+// The largest come first, so that threads end at about the same time.
 std::vector<Chunk> cut_classes(std::span<const std::int64_t> class_starts,
                                std::span<const std::int64_t> entry_starts, int n_threads) {
   constexpr std::int64_t smallest = 1 << 15;  // entries; a chunk also pays for reading its class's table
@@ -46,18 +47,12 @@ std::vector<Chunk> cut_classes(std::span<const std::int64_t> class_starts,
         stop = std::lower_bound(from, entry_starts.data() + end, entry_starts[begin] + most) -
                entry_starts.data();
       }
-      chunks.push_back({c, begin, stop, shared});
+      chunks.push_back({c, begin, stop, entry_starts[stop] - entry_starts[begin], shared});
       begin = stop;
     }
   }
+  std::ranges::stable_sort(chunks, std::greater{}, &Chunk::n_entries);
   return chunks;
-}
-
-void add(std::int64_t& sum, std::int64_t part, bool shared) {
-  if (shared)
-    std::atomic_ref(sum).fetch_add(part, std::memory_order_relaxed);
-  else
-    sum += part;
 }
 
 // How many of n tokens go to each topic, where the first two have the cumulated weights b and t of `total`.
@@ -85,9 +80,9 @@ inline __attribute__((always_inline)) Split split_tokens(RandomStream& random, s
 // Draws the topics of one document's tokens. `own_topic(e, x, weight)` is what the document's own topic
 // weighs for entry e, background_weight and topic_weight multiply the shared ones.
 template <class Value, class Own, class OwnTopic>
-void draw_document(std::span<const Value> values, std::span<const std::int32_t> places,
-                   std::vector<Word>& words, double background_weight, double topic_weight,
-                   OwnTopic&& own_topic, RandomStream random, Own* own, double* mixture) {
+void draw_document(std::span<const Value> values, std::span<const std::int32_t> places, std::span<Word> words,
+                   double background_weight, double topic_weight, OwnTopic&& own_topic, RandomStream random,
+                   Own* own, double* mixture) {
   double n_background = 0, n_topic = 0, n_own = 0;
   for (std::size_t e = 0; e < values.size(); ++e) {
     const auto x = static_cast<double>(values[e]);
@@ -115,9 +110,8 @@ void draw_document(std::span<const Value> values, std::span<const std::int32_t> 
 }
 
 double total_of(std::span<const std::int64_t> counts) {
-  double total = 0;
-  for (const auto count : counts) total += static_cast<double>(count);
-  return total / one;
+  const auto number = [](std::int64_t count) { return static_cast<double>(count); };
+  return std::transform_reduce(counts.begin(), counts.end(), 0.0, std::plus{}, number) / one;
 }
 
 // One sweep in progress.
@@ -125,62 +119,46 @@ template <class Value, class Own>
 class Sweep {
  public:
   Sweep(const LabelledRows<Value>& documents, const ClassWordsView& words, const TopicPriors& priors,
-        std::uint64_t seed, std::int64_t number, const ChainStates<Own>& chains)
+        std::uint64_t seed, std::int64_t number, const ChainStates<Own>& chains, SweepMemory& memory)
       : documents_(documents),
         words_(words),
         priors_(priors),
         seed_(seed),
         number_(number),
         chains_(chains),
-        shared_topics_(static_cast<std::size_t>(documents.classes())) {
-    if (number == 0) {
-      start_.emplace(words, priors.n_words);
-      std::fill(chains.background.begin(), chains.background.end(), 0);
-      return;
-    }
-    background_.resize(chains.background.size());
-    for (std::int64_t r = 0; r < chains.n_chains; ++r)
+        memory_(memory) {
+    memory.background.resize(chains.background.size());
+    memory.shared_topics.resize(static_cast<std::size_t>(documents.classes()));
+    if (number == 0) start_.emplace(words, priors.n_words);
+    for (std::int64_t r = 0; number > 0 && r < chains.n_chains; ++r)
       background_totals_.push_back(total_of(chains.background.subspan(r * priors.n_words, priors.n_words)));
   }
 
   void run(int n_threads) {
     const auto chunks = cut_classes(documents_.class_starts, documents_.entry_starts, n_threads);
     const auto n_chunks = std::ssize(chunks);
-    const bool alone = n_threads == 1;
-    std::size_t most_words = 0;
-    for (std::int64_t c = 0; c < documents_.classes(); ++c)
-      most_words = std::max(most_words, words_.size_of(c));
     for (const auto& chunk : chunks)
-      if (chunk.shared) shared_topics_[chunk.c].resize(chains_.n_chains * words_.size_of(chunk.c));
+      if (chunk.shared) memory_.shared_topics[chunk.c].resize(chains_.n_chains * words_.size_of(chunk.c));
+    memory_.lanes.resize(static_cast<std::size_t>(n_threads));
+    std::atomic<std::size_t> n_lanes{0};
     parallel_lanes(
-        chains_.n_chains * n_chunks, n_threads, [&] { return Lane(most_words, priors_.n_words); },
-        [&](std::int64_t i, Lane& lane) {
-          const auto r = i / n_chunks;
-          if (lane.chain != r) flush(lane, alone);
-          lane.chain = r;
-          draw_chunk(chunks[i % n_chunks], lane);
+        chains_.n_chains * n_chunks, n_threads,
+        [&] {
+          auto& lane = memory_.lanes[n_lanes++];
+          lane.background.resize(static_cast<std::size_t>(priors_.n_words));
+          return &lane;
         },
-        [&](Lane& lane) { flush(lane, alone); });
-    for (std::int64_t c = 0; c < documents_.classes(); ++c) {
-      const auto n = static_cast<std::int64_t>(shared_topics_[c].size()) / chains_.n_chains;
-      for (std::int64_t r = 0; n > 0 && r < chains_.n_chains; ++r)
-        std::copy_n(shared_topics_[c].begin() + r * n, n, topics_of(c, r));
-    }
-    std::copy(background_.begin(), background_.end(),
-              chains_.background.begin());  // empty in the first sweep
+        [&](std::int64_t i, Lane* lane) {
+          const auto r = i / n_chunks;
+          if (lane->chain != r) flush(*lane);
+          lane->chain = r;
+          draw_chunk(chunks[i % n_chunks], *lane);
+        },
+        [&](Lane* lane) { flush(*lane); });
+    take_over();
   }
 
  private:
-  // A thread's memory: the words of its class, and the background tokens of its chain.
-  struct Lane {
-    Lane(std::size_t most_words, std::int64_t n_columns) : background(static_cast<std::size_t>(n_columns)) {
-      words.reserve(most_words);
-    }
-    std::int64_t chain = -1;
-    std::vector<Word> words;
-    Table<std::int64_t> background;
-  };
-
   void draw_chunk(const Chunk& chunk, Lane& lane) {
     const auto columns = words_.words_of(chunk.c);
     lane.words.resize(columns.size());
@@ -190,12 +168,12 @@ class Sweep {
       draw_next(chunk, lane);
     // A class's counts are replaced as soon as nobody reads them any more.
     auto* const shared =
-        chunk.shared ? shared_topics_[chunk.c].data() + lane.chain * std::ssize(columns) : nullptr;
+        chunk.shared ? memory_.shared_topics[chunk.c].data() + lane.chain * std::ssize(columns) : nullptr;
     auto* const topics = topics_of(chunk.c, lane.chain);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       lane.background[columns[i]] += lane.words[i].to_background;
       if (chunk.shared)
-        add(shared[i], lane.words[i].to_topic, true);
+        std::atomic_ref(shared[i]).fetch_add(lane.words[i].to_topic, std::memory_order_relaxed);
       else
         topics[i] = lane.words[i].to_topic;
     }
@@ -263,13 +241,26 @@ class Sweep {
   }
 
   // Adds a thread's background tokens to those of its chain.
-  void flush(Lane& lane, bool alone) {
+  void flush(Lane& lane) {
     if (lane.chain < 0) return;
-    // Nothing reads the chains' counts in the first sweep: they are where it counts.
-    auto* const sums =
-        (start_ ? chains_.background.data() : background_.data()) + lane.chain * priors_.n_words;
-    for (std::size_t w = 0; w < lane.background.size(); ++w)
-      if (lane.background[w] != 0) add(sums[w], std::exchange(lane.background[w], 0), !alone);
+    const std::lock_guard lock(background_lock_);
+    auto* const sums = memory_.background.data() + lane.chain * priors_.n_words;
+    for (std::size_t w = 0; w < lane.background.size(); ++w) sums[w] += lane.background[w];
+    std::fill(lane.background.begin(), lane.background.end(), 0);
+    lane.chain = -1;
+  }
+
+  // What was counted becomes the chains', and the memory is zero again.
+  void take_over() {
+    for (std::int64_t c = 0; c < documents_.classes(); ++c) {
+      auto& shared = memory_.shared_topics[c];
+      const auto n = std::ssize(shared) / chains_.n_chains;
+      for (std::int64_t r = 0; n > 0 && r < chains_.n_chains; ++r)
+        std::copy_n(shared.begin() + r * n, n, topics_of(c, r));
+      std::fill(shared.begin(), shared.end(), 0);
+    }
+    std::copy(memory_.background.begin(), memory_.background.end(), chains_.background.begin());
+    std::fill(memory_.background.begin(), memory_.background.end(), 0);
   }
 
   const LabelledRows<Value>& documents_;
@@ -278,37 +269,38 @@ class Sweep {
   std::uint64_t seed_;
   std::int64_t number_;
   const ChainStates<Own>& chains_;
-  Table<std::int64_t> background_;                  // what is counted, after the first sweep
-  std::vector<Table<std::int64_t>> shared_topics_;  // the same of classes in several chunks, by chain
-  std::optional<TopicStart> start_;                 // in the first sweep
-  std::vector<double> background_totals_;           // in all others: per chain
+  SweepMemory& memory_;
+  std::mutex background_lock_;
+  std::optional<TopicStart> start_;        // in the first sweep
+  std::vector<double> background_totals_;  // in all others: per chain
 };
 
 }  // namespace
 
 template <class Value, class Own>
 void sweep(const LabelledRows<Value>& documents, const ClassWordsView& words, const TopicPriors& priors,
-           std::uint64_t seed, std::int64_t number, const ChainStates<Own>& chains, int n_threads) {
-  Sweep<Value, Own>(documents, words, priors, seed, number, chains).run(std::max(n_threads, 1));
+           std::uint64_t seed, std::int64_t number, const ChainStates<Own>& chains, SweepMemory& memory,
+           int n_threads) {
+  Sweep<Value, Own>(documents, words, priors, seed, number, chains, memory).run(std::max(n_threads, 1));
 }
 
 template void sweep(const LabelledRows<float>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
-                    std::int64_t, const ChainStates<std::uint8_t>&, int);
+                    std::int64_t, const ChainStates<std::uint8_t>&, SweepMemory&, int);
 template void sweep(const LabelledRows<float>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
-                    std::int64_t, const ChainStates<std::uint16_t>&, int);
+                    std::int64_t, const ChainStates<std::uint16_t>&, SweepMemory&, int);
 template void sweep(const LabelledRows<float>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
-                    std::int64_t, const ChainStates<std::int32_t>&, int);
+                    std::int64_t, const ChainStates<std::int32_t>&, SweepMemory&, int);
 template void sweep(const LabelledRows<double>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
-                    std::int64_t, const ChainStates<std::uint8_t>&, int);
+                    std::int64_t, const ChainStates<std::uint8_t>&, SweepMemory&, int);
 template void sweep(const LabelledRows<double>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
-                    std::int64_t, const ChainStates<std::uint16_t>&, int);
+                    std::int64_t, const ChainStates<std::uint16_t>&, SweepMemory&, int);
 template void sweep(const LabelledRows<double>&, const ClassWordsView&, const TopicPriors&, std::uint64_t,
-                    std::int64_t, const ChainStates<std::int32_t>&, int);
+                    std::int64_t, const ChainStates<std::int32_t>&, SweepMemory&, int);
 template void sweep(const LabelledRows<std::int64_t>&, const ClassWordsView&, const TopicPriors&,
-                    std::uint64_t, std::int64_t, const ChainStates<std::uint8_t>&, int);
+                    std::uint64_t, std::int64_t, const ChainStates<std::uint8_t>&, SweepMemory&, int);
 template void sweep(const LabelledRows<std::int64_t>&, const ClassWordsView&, const TopicPriors&,
-                    std::uint64_t, std::int64_t, const ChainStates<std::uint16_t>&, int);
+                    std::uint64_t, std::int64_t, const ChainStates<std::uint16_t>&, SweepMemory&, int);
 template void sweep(const LabelledRows<std::int64_t>&, const ClassWordsView&, const TopicPriors&,
-                    std::uint64_t, std::int64_t, const ChainStates<std::int32_t>&, int);
+                    std::uint64_t, std::int64_t, const ChainStates<std::int32_t>&, SweepMemory&, int);
 
 }  // namespace genus

@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "buffer.h"
 #include "class_words.h"
 
 namespace genus {
@@ -33,13 +35,35 @@ struct ChainStates {
   std::span<std::int64_t> background;  // per column: m_bw, in fixed point
 };
 
+// What sweeps need beside the states. It serves one sweep after another: asking the system for it anew costs
+// 6 % of a sweep, much of it while other threads wait.
+struct SweepMemory {
+  // A word of a class: its probability in the two shared topics, and the tokens drawn from them.
+  struct Word {
+    double background, topic;
+    std::int64_t to_background, to_topic;
+  };
+
+  // A thread's: the words of its class, and the background tokens of its chain.
+  struct Lane {
+    std::int64_t chain = -1;
+    Buffer<Word> words;
+    Table<std::int64_t> background;
+  };
+
+  std::vector<Lane> lanes;
+  Table<std::int64_t> background;  // as in ChainStates: what is counted, after the first sweep
+  std::vector<Table<std::int64_t>> shared_topics;  // the same of classes that threads share, by chain
+};
+
 // One sweep of every chain: draws all tokens' topics, given the mixtures and topics of the sweep before, and
 // counts them. Sweep 0 draws from the initial distributions of Fig. 4 instead. Cost: per entry 13 to 24 bytes
 // read or written in order, one access to a table of 32 bytes per class word, ten operations and a random
-// number per token. Beside the states, 8 bytes per class word, column and chain, and for each thread 8 per
-// column and 32 per word of its largest class.
+// number per token. Memory: 8 bytes per class word, column and chain, and for each thread 8 per column and 32
+// per word of its largest class.
 template <class Value, class Own>
 void sweep(const LabelledRows<Value>& documents, const ClassWordsView& words, const TopicPriors& priors,
-           std::uint64_t seed, std::int64_t number, const ChainStates<Own>& chains, int n_threads);
+           std::uint64_t seed, std::int64_t number, const ChainStates<Own>& chains, SweepMemory& memory,
+           int n_threads);
 
 }  // namespace genus

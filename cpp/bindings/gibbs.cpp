@@ -80,7 +80,7 @@ void add_sweep(nb::module_& m) {
       [](const nb::object& documents, const In<Value>&, const nb::object& words, double alpha, double beta,
          std::int64_t n_words, std::uint64_t seed, std::int64_t number, const InOut<Own>& own,
          const InOut<double>& mixtures, const InOut<std::int64_t>& topics,
-         const InOut<std::int64_t>& background, int n_threads) {
+         const InOut<std::int64_t>& background, SweepMemory& memory, int n_threads) {
         const auto labelled_rows = labelled<Value>(documents);
         const auto class_words = words_of(words);
         require_fit(class_words, labelled_rows.classes(), labelled_rows.entries(), n_words);
@@ -95,11 +95,11 @@ void add_sweep(nb::module_& m) {
                     std::ssize(chains.topics) == chains.n_chains * class_words.size(),
                 "chains: arrays do not belong together");
         const nb::gil_scoped_release released;
-        sweep(labelled_rows, class_words, {alpha, beta, n_words}, seed, number, chains, n_threads);
+        sweep(labelled_rows, class_words, {alpha, beta, n_words}, seed, number, chains, memory, n_threads);
       },
       "documents"_a, "values"_a.noconvert(), "words"_a, "alpha"_a, "beta"_a, "n_words"_a, "seed"_a,
       "number"_a, "own"_a.noconvert(), "mixtures"_a.noconvert(), "topics"_a.noconvert(),
-      "background"_a.noconvert(), "n_threads"_a);
+      "background"_a.noconvert(), "memory"_a, "n_threads"_a);
 }
 
 template <class Value>
@@ -153,6 +153,7 @@ void add_for(nb::module_& m) {
 }  // namespace
 
 void add_gibbs(nb::module_& m) {
+  nb::class_<SweepMemory>(m, "SweepMemory").def(nb::init<>());
   add_for<double>(m);
   add_for<float>(m);
   add_for<std::int64_t>(m);

@@ -986,6 +986,10 @@ def average_posteriors(
     out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
     n_threads: int,
 ) -> None: ...
+
+class SweepMemory:
+    def __init__(self) -> None: ...
+
 @overload
 def number_class_words(
     documents: object,
@@ -1036,6 +1040,7 @@ def gibbs_sweep(
     mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
     background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    memory: SweepMemory,
     n_threads: int,
 ) -> None: ...
 @overload
@@ -1052,6 +1057,7 @@ def gibbs_sweep(
     mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
     background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    memory: SweepMemory,
     n_threads: int,
 ) -> None: ...
 @overload
@@ -1068,6 +1074,7 @@ def gibbs_sweep(
     mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
     background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    memory: SweepMemory,
     n_threads: int,
 ) -> None: ...
 @overload
@@ -1084,6 +1091,7 @@ def gibbs_sweep(
     mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
     background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    memory: SweepMemory,
     n_threads: int,
 ) -> None: ...
 @overload
@@ -1100,6 +1108,7 @@ def gibbs_sweep(
     mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
     background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    memory: SweepMemory,
     n_threads: int,
 ) -> None: ...
 @overload
@@ -1116,6 +1125,7 @@ def gibbs_sweep(
     mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
     background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    memory: SweepMemory,
     n_threads: int,
 ) -> None: ...
 @overload
@@ -1132,6 +1142,7 @@ def gibbs_sweep(
     mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
     background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    memory: SweepMemory,
     n_threads: int,
 ) -> None: ...
 @overload
@@ -1148,6 +1159,7 @@ def gibbs_sweep(
     mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
     background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    memory: SweepMemory,
     n_threads: int,
 ) -> None: ...
 @overload
@@ -1164,6 +1176,7 @@ def gibbs_sweep(
     mixtures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     topics: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
     background: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    memory: SweepMemory,
     n_threads: int,
 ) -> None: ...
 @overload

@@ -82,12 +82,13 @@ class Chains:
         self._mixtures = np.zeros(n_chains * len(documents.order) * 3)
         self._topics = np.zeros(n_chains * len(self.words.words), dtype=np.int64)
         self._background = np.zeros(n_chains * n_words, dtype=np.int64)
+        self._memory = _core.SweepMemory()
 
     def sweep(self) -> None:
         """Draw the topics of all tokens once."""
         _core.gibbs_sweep(
             self.documents, self.documents.values, self.words, self.alpha, self.beta, self.n_words, self.seed,
-            self.n_sweeps, self._own, self._mixtures, self._topics, self._background, self.n_threads,
+            self.n_sweeps, self._own, self._mixtures, self._topics, self._background, self._memory, self.n_threads,
         )  # fmt: skip
         self.n_sweeps += 1
         self.words = replace(self.words, counts=_NOTHING)
