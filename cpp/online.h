@@ -16,8 +16,8 @@
 // Words that are only present or absent need no logarithm and no exponential: odds are products, kept in
 // range by taking their exponents off. Models do not depend on one another: eight side by side make a block,
 // and threads share out the blocks, whatever their number with the same result. A block holds rows only for
-// words that one of its classes has learned: 4 bytes per word, and 128 per word learned. Learning costs per
-// entry and block two loads of such a row, 16 multiplications and 8 additions.
+// words that one of its classes has learned: 128 bytes for each, and up to 32 to find them. Learning costs
+// per entry and block two loads of such a row, 16 multiplications and 8 additions.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,7 @@
 #include "buffer.h"
 #include "csr.h"
 #include "online_kernels.h"
+#include "word_index.h"
 
 namespace genus {
 
@@ -39,34 +40,44 @@ struct OnlineOptions {
   double min_loss = 0;   // a model learns from a document only above this loss
 };
 
-// The evidence of a few models: rows as in online_kernels.h, row index[w] being of word w.
+inline constexpr int wide = 8;                     // models in a block, where there are more than one
+inline constexpr double largest_fading = 0x1p200;  // rows are brought back to the scale of one above this
+
+// The evidence of a few models: rows as in online_kernels.h, row index(w) being of word w.
 struct EvidenceBlock {
-  // Read through the views; they are of the tables once these are filled, and before of memory owned
-  // elsewhere.
-  std::span<const std::int32_t> index;
-  std::span<const double> rows;
-  Table<std::int32_t> own_index;
+  WordIndex index;
+  std::span<const double> rows;  // of the table once it is filled, and before of memory owned elsewhere
   Table<double> own_rows;
   Table<double> sums;  // as own_rows: each addition times the number of documents before it
 
   std::int64_t n_rows(int width) const { return std::ssize(rows) / (2 * width); }
+
+  // For a word that has none, without evidence.
+  std::uint32_t add_row(std::int32_t word, int width) {
+    const auto number = static_cast<std::uint32_t>(n_rows(width));
+    index.insert(word, number);
+    own_rows.resize(own_rows.size() + 2 * width);
+    if (!sums.empty()) sums.resize(own_rows.size());
+    rows = own_rows;
+    return number;
+  }
 };
 
-struct Lessons;  // documents made ready for learning
+struct Lessons;  // see lessons.h
 
 class OnlineLearner {
  public:
   explicit OnlineLearner(const OnlineOptions& options);
 
-  // A learner over arrays that it reads where they are until it learns: they must stay that long. Throws
-  // std::invalid_argument where they do not belong together; row numbers are guarded when they are read.
+  // A learner over arrays, whose rows it reads where they are until it learns: they must stay that long.
+  // Throws std::invalid_argument where they do not belong together.
   struct State {
     std::int64_t n_words;
     std::int32_t n_classes;
     double fading;                         // what one unit of evidence counts now, in units of the rows
     double n_learned;                      // documents
-    std::span<const std::int32_t> index;   // blocks x words
     std::span<const std::int64_t> starts;  // of each block's rows, and their end
+    std::span<const std::int32_t> words;   // of each row; -1 for the first ones
     std::span<const double> rows, sums;
   };
   OnlineLearner(const OnlineOptions& options, const State& state);
@@ -105,8 +116,8 @@ class OnlineLearner {
 
   // What the arrays of a State hold. `sums` is empty unless the average is kept.
   struct Arrays {
-    Table<std::int32_t> index;
     std::vector<std::int64_t> starts;
+    std::vector<std::int32_t> words;
     Table<double> rows, sums;
   };
   Arrays arrays() const;

@@ -114,6 +114,18 @@ def test_every_number_of_classes(n_classes, dtype, binary):
     assert_same_scores(clf, learned(reference, X.toarray(), y, None, range(len(y))), X.toarray())
 
 
+@pytest.mark.parametrize("n_columns", [12, 80, 300, 2000])
+@pytest.mark.parametrize("n_classes", [2, 11])
+def test_words_among_many_columns_that_never_occur(n_columns, n_classes):
+    X, y = corpus(80, 12, n_classes)
+    X.indices = np.sort(np.random.default_rng(1).permutation(n_columns)[:12])[X.indices]
+    X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(80, n_columns))
+    clf = DiscriminativeNB(shuffle=False).fit(X, y)
+    reference = learned(Learner(n_columns, labels=sorted(set(y))), X.toarray(), y, None, range(80))
+    assert_same_scores(clf, reference, X.toarray())
+    assert_same_model(pickle.loads(pickle.dumps(clf)), clf)  # noqa: S301
+
+
 def test_words_that_come_later_change_where_counts_begin():
     X, y = corpus(100, 30, 3)
     clf = DiscriminativeNB().partial_fit(X[:50, :20], y[:50])
@@ -225,6 +237,15 @@ def test_classes_without_losses_take_no_room():
     assert len(everything._get_state()["rows"]) > 2000 * 64 * 2
     assert len(little._get_state()["rows"]) < 0.6 * len(everything._get_state()["rows"])
     assert little.score(X, y) > everything.score(X, y) - 0.01
+
+
+def test_memory_is_in_proportion_to_what_was_touched():
+    n_classes, n_columns = 100_000, 1 << 20
+    X = sparse.csr_array(([1, 1, 1], [7, 900_000, 1_048_575], [0, 2, 3]), shape=(2, n_columns))
+    clf = DiscriminativeNB(shuffle=False).partial_fit(X, [5, 99_999], classes=np.arange(n_classes))
+    assert clf.predict(X).tolist() == [5, 99_999]
+    size = sum(array.nbytes for array in clf._get_state().values() if isinstance(array, np.ndarray))
+    assert size < n_classes * (6 * 2 * 8 + 100)  # six rows of two sides; one number per column would take 52 GB
 
 
 def test_several_passes_and_averages_learn_better_than_chance():
@@ -340,8 +361,11 @@ def test_copies_learn_on_their_own():
 @pytest.mark.parametrize(
     "change",
     [
-        {"index": np.zeros(3, np.int32)},
-        {"index": np.zeros(3)},
+        {"words": np.zeros(3, np.int32)},
+        {"words": np.zeros(3)},
+        {"words": lambda words: words + 10**6},
+        {"words": lambda words: words - 7},
+        {"words": lambda words: np.minimum(words, 5)},
         {"starts": np.array([0, -5])},
         {"starts": np.array([5])},
         {"rows": np.zeros(1)},
@@ -359,20 +383,20 @@ def test_copies_learn_on_their_own():
 )
 def test_damaged_states_are_refused(change):
     X, y = corpus(50, 20, 5)
-    state = DiscriminativeNB().fit(X, y)._get_state() | change
+    state = DiscriminativeNB().fit(X, y)._get_state()
+    changed = {name: value(state[name]) if callable(value) else value for name, value in change.items()}
     with pytest.raises(ValueError):
-        DiscriminativeNB()._set_state(state)
+        DiscriminativeNB()._set_state(state | changed)
 
 
 def test_damaged_numbers_do_no_harm_and_are_found_when_learning_goes_on():
     X, y = corpus(50, 20, 5)
     state = DiscriminativeNB().fit(X, y)._get_state()
-    for change in ({"index": state["index"] + 10**6}, {"index": state["index"] - 7}, {"rows": -1 - state["rows"]}):
-        clf = DiscriminativeNB()
-        clf._set_state(state | change)
-        clf.predict_log_proba(X)
-        with pytest.raises(ValueError, match="damaged"):
-            clf.partial_fit(X, y)
+    clf = DiscriminativeNB()
+    clf._set_state(state | {"rows": -1 - state["rows"]})
+    clf.predict_log_proba(X)
+    with pytest.raises(ValueError, match="damaged"):
+        clf.partial_fit(X, y)
 
 
 def test_a_file_of_another_kind(tmp_path):

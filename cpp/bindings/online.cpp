@@ -108,14 +108,14 @@ void add_online(nb::module_& m) {
       .def_static(
           "over",
           [](const OnlineOptions& o, std::int64_t n_words, std::int32_t n_classes, double fading,
-             double n_learned, const In<std::int32_t>& index, const In<std::int64_t>& starts,
+             double n_learned, const In<std::int64_t>& starts, const In<std::int32_t>& words,
              const In<double>& rows, const In<double>& sums) {
-            return new SharedLearner(OnlineLearner(o, {n_words, n_classes, fading, n_learned, view(index),
-                                                       view(starts), view(rows), view(sums)}));
+            return new SharedLearner(OnlineLearner(o, {n_words, n_classes, fading, n_learned, view(starts),
+                                                       view(words), view(rows), view(sums)}));
           },
-          "options"_a, "n_words"_a, "n_classes"_a, "fading"_a, "n_learned"_a, "index"_a.noconvert(),
-          "starts"_a.noconvert(), "rows"_a.noconvert(), "sums"_a.noconvert(), nb::keep_alive<0, 6>(),
-          nb::keep_alive<0, 8>(), "A learner that reads these arrays where they are, until it learns.")
+          "options"_a, "n_words"_a, "n_classes"_a, "fading"_a, "n_learned"_a, "starts"_a.noconvert(),
+          "words"_a.noconvert(), "rows"_a.noconvert(), "sums"_a.noconvert(), nb::keep_alive<0, 8>(),
+          "A learner that reads these rows where they are, until it learns.")
       .def(
           "grow",
           [](SharedLearner& self, std::int64_t n_words, std::int32_t n_classes) {
@@ -142,7 +142,7 @@ void add_online(nb::module_& m) {
       .def("arrays",
            [](const SharedLearner& self) {
              OnlineLearner::Arrays all = self.reading([](const OnlineLearner& l) { return l.arrays(); });
-             return std::make_tuple(give(std::move(all.index)), give(std::move(all.starts)),
+             return std::make_tuple(give(std::move(all.starts)), give(std::move(all.words)),
                                     give(std::move(all.rows)), give(std::move(all.sums)));
            })
       .def_prop_ro("n_words",

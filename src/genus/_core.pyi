@@ -724,12 +724,12 @@ class OnlineLearner:
         n_classes: int,
         fading: float,
         n_learned: float,
-        index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         rows: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     ) -> OnlineLearner:
-        """A learner that reads these arrays where they are, until it learns."""
+        """A learner that reads these rows where they are, until it learns."""
 
     def grow(self, n_words: int, n_classes: int) -> None: ...
     def averaged(self) -> OnlineLearner: ...
@@ -748,8 +748,8 @@ class OnlineLearner:
     def arrays(
         self,
     ) -> tuple[
-        Annotated[NDArray[numpy.int32], dict(shape=(None,))],
         Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.int32], dict(shape=(None,))],
         Annotated[NDArray[numpy.float64], dict(shape=(None,))],
         Annotated[NDArray[numpy.float64], dict(shape=(None,))],
     ]: ...

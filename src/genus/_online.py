@@ -13,7 +13,7 @@ from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows
 from genus.statistics import _KINDS, Batch, Labels, Ledger, positions, unite_labels
 
-_ARRAYS = {"index": np.int32, "starts": np.int64, "rows": np.float64, "sums": np.float64}
+_ARRAYS = {"starts": np.int64, "words": np.int32, "rows": np.float64, "sums": np.float64}
 
 
 class OnlineLedger(Ledger):
