@@ -33,14 +33,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import _check_labels, _check_number
-from genus._documents import canonical
 from genus._gibbs import BACKGROUND, CLASS, OWN, Chains, LabelledRows, split_r_hat
 from genus._label_sets import has_label_sets, label_pairs
 from genus._score_table import ScoreTable, TableClassifier
 from genus._sweeps import sweep_progress
-from genus.statistics import ONE, ClassCounts, Labels, Ledger, encode_labels
+from genus._topic_counts import class_counts, in_one_form, most_frequent, used_columns
+from genus.statistics import ONE, ClassCounts, Ledger, encode_labels
 
-_BLOCK = 1 << 16  # columns looked at in one go, since numpy widens them to 64 bits
 _REPEATS = 25  # of the expectations that mark documents
 _COLLAPSED = 0.01  # a class with a smaller share of its documents' tokens is told of
 _CONVERGED = 1.1  # the usual bound of R-hat
@@ -225,9 +224,9 @@ class RelevanceTopicModel(TableClassifier):
         else:
             labels, codes = encode_labels(_check_one_label_each(y, rows.n_rows))
             documents = np.arange(rows.n_rows)
-        rows, columns = _used_columns(_canonical(rows), documents)
+        rows, columns = used_columns(in_one_form(rows), documents)
         counts, background, shares = self._sample(LabelledRows.of(rows, documents, codes, len(labels)), len(columns))
-        self._keep(Ledger(_class_counts(counts, labels, codes, columns, rows.n_columns)))
+        self._keep(Ledger(class_counts(counts, labels, codes, columns, rows.n_columns)))
         self.background_count_ = np.zeros(rows.n_columns)
         self.background_count_[columns] = background
         self.shares_, self.n_words_ = shares, len(columns)
@@ -284,7 +283,7 @@ class RelevanceTopicModel(TableClassifier):
 
     def _make_parameters(self, statistics: Any) -> ScoreTable:
         counts: ClassCounts = statistics
-        kept = counts if self.n_features is None else _most_frequent(counts, int(self.n_features))
+        kept = counts if self.n_features is None else most_frequent(counts, int(self.n_features))
         totals, threads = kept.totals, n_threads(self.n_jobs)
         some = totals > 0
         n_kept = np.bincount(kept.classes, minlength=kept.n_classes)  # W*
@@ -411,56 +410,6 @@ class RelevanceTopicModel(TableClassifier):
         if not isinstance(n_words, int) or not 0 < n_words <= self.n_features_in_:
             raise ValueError("n_words must be a number of columns.")
         self.background_count_, self.shares_, self.n_words_ = background, shares, n_words
-
-
-def _canonical(rows: SparseRows) -> SparseRows:
-    """The same documents in their one form, so that equal ones are drawn alike; mostly they are in it already."""
-    shape = (rows.n_rows, rows.n_columns)
-    matrix = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape, copy=False)
-    return rows if matrix.has_canonical_format and rows.data.all() else canonical(rows)
-
-
-def _used_columns(rows: SparseRows, documents: Int64) -> tuple[SparseRows, Int64]:
-    """The rows over those columns that occur in some documents, and these columns; n_columns stays."""
-    labelled = np.bincount(documents, minlength=rows.n_rows) > 0
-    indices = rows.indices if labelled.all() else rows.indices[np.repeat(labelled, np.diff(rows.indptr))]
-    used = np.zeros(rows.n_columns, dtype=bool)
-    for begin in range(0, len(indices), _BLOCK):
-        used[indices[begin : begin + _BLOCK]] = True
-    columns = np.flatnonzero(used)
-    if 0 < len(columns) < rows.n_columns:
-        numbers = np.cumsum(used, dtype=np.int32) - np.int32(1)
-        return rows._replace(indices=numbers[rows.indices]), columns
-    return rows, np.arange(rows.n_columns)
-
-
-def _class_counts(
-    by_class: sparse.csr_array, labels: Labels, codes: Int32, columns: Int64, n_columns: int
-) -> ClassCounts:
-    """Counts of used columns by class, as counts of all columns by word."""
-    by_word = by_class.tocsc()
-    by_word.eliminate_zeros()
-    per_word = np.zeros(n_columns, dtype=np.int64)
-    per_word[columns] = np.diff(by_word.indptr)
-    documents = np.bincount(codes, minlength=len(labels)).astype(np.int64)
-    return ClassCounts(
-        labels, documents, documents * ONE, np.zeros(len(labels), dtype=bool),
-        np.concatenate(([0], np.cumsum(per_word))), by_word.indices.astype(np.int32), by_word.data,
-    )  # fmt: skip
-
-
-def _most_frequent(counts: ClassCounts, n: int) -> ClassCounts:
-    """Each class's n words with the highest counts, the first of equal ones."""
-    words = np.repeat(np.arange(counts.n_words), np.diff(counts.indptr))
-    order = np.lexsort((words, -counts.counts, counts.classes))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(counts.classes, minlength=counts.n_classes))))
-    rank = np.arange(len(order)) - starts[counts.classes[order]]
-    keep = np.sort(order[rank < n])
-    indptr = np.searchsorted(keep, counts.indptr)
-    return ClassCounts(
-        counts.labels, counts.documents, counts.weights, counts.declared,
-        indptr, counts.classes[keep], counts.counts[keep],
-    )  # fmt: skip
 
 
 def _check_one_label_each(y: Any, n: int) -> NDArray[Any]:
