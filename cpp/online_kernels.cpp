@@ -35,17 +35,18 @@ inline __attribute__((always_inline)) void odds(const double* rows, const RowLis
   }
   for (std::size_t begin = 0; begin < list.size; begin += run) {
     const auto end = std::min(begin + run, list.size);
-    Lanes out[parts];
-    for (int p = 0; p < parts; ++p) out[p] = Lanes{} + 1.0;
+    // A run's own products do not wait for those before it.
+    Lanes in[parts], out[parts];
+    for (int p = 0; p < parts; ++p) in[p] = out[p] = Lanes{} + 1.0;
     for (auto k = begin; k < end; ++k) {
       const auto* const row = row_at<Lanes, parts>(rows, list.numbers[k]);
       for (int p = 0; p < parts; ++p) {
-        product[p] *= per_word[p] * (1.0 + scales.word * row[p]);
+        in[p] *= per_word[p] * (1.0 + scales.word * row[p]);
         out[p] *= 1.0 + scales.word * row[parts + p];
       }
     }
     for (int p = 0; p < parts; ++p) {
-      product[p] /= out[p];
+      product[p] *= in[p] / out[p];
       auto bits = std::bit_cast<Bits>(product[p]);
       const Bits power = (bits >> 52) - 1023;
       taken[p] += power;
