@@ -44,7 +44,7 @@ class Settings:
     alpha: float = 50.0
     beta: float = 0.1
     sweeps: int = 25
-    chains: int = 2
+    chains: int = 8  # whose shares differ (R-hat above 2): the mean of two is still a matter of luck
     weight: float = 0.1  # of the smoothing
     floor: float = 0.2  # of the filter
 
