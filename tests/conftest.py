@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # children inherit a Ctrl-C that the caller's shell ignores
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when scipy is first imported; scikit-learn's checks want it
 
 from genus.datasets import Dataset, data_folders, load_dataset
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # children inherit a Ctrl-C that the caller's shell ignores
 
 
 @pytest.fixture

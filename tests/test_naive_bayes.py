@@ -253,6 +253,14 @@ def test_leave_one_out_equals_refitting(collection, settings_):
     np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-5)
 
 
+def test_leaving_out_nearly_all_of_a_class_is_exact():
+    # 2e5 + 1e-6 - 2e5 is not 1e-6 in double precision, and the long document asks for what is left many times.
+    X, y = np.array([[0, 1e5, 1e5], [0, 0, 1e-6], [1, 1, 1]]), ["a", "a", "b"]
+    clf = MultinomialNB(1e-3, prior_scale=0).fit(X, y)
+    expected = reference.leave_one_out(X, y, None, alpha=1e-3, prior_scale=0)
+    np.testing.assert_allclose(clf.leave_one_out_log_proba(X, y), expected, rtol=1e-9, atol=1e-6)
+
+
 def test_leave_one_out_equals_unlearning():
     X, y = corpus()
     clf = MultinomialNB(0.1).fit(X, y)

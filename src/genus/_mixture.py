@@ -253,10 +253,10 @@ class DocumentMixture(RememberingClassifier):
         weights = np.append(index.weights, 0.0)[slots]
         entries = np.repeat(np.arange(len(own)), np.diff(rows.indptr))
         # What a document has added to its class are integers: they can be taken out exactly.
-        added = np.floor(rows.data * self._scales(rows, weights)[entries] + 0.5)
-        left = _cells(counts, rows.indices, own[entries]) / ONE - added / ONE
+        added = np.floor(rows.data * self._scales(rows, weights)[entries] + 0.5).astype(np.int64)
+        left = (_cells(counts, rows.indices, own[entries]) - added) / ONE
         rest = index.class_weights[own] - weights
-        totals = np.where(rest > 0, counts.totals[own] - row_sums(rows.indptr, added) / ONE, 0.0)
+        totals = np.where(rest > 0, counts.totals_without(own, rows.indptr, added), 0.0)
         above = 1 + path.ratio(totals, n_words)[entries] * left
         mixture = _core.mixture_without_self(
             index, index.frequencies, rows.indptr, rows.indices, rows.data,
@@ -414,14 +414,14 @@ def log_weights(weights: Float64) -> Float64:
     return np.log(np.where(weights > 0, weights, 1.0))
 
 
-def _cells(counts: ClassCounts, words: Int32, classes: Int32) -> Float64:
+def _cells(counts: ClassCounts, words: Int32, classes: Int32) -> Int64:
     """count_wl for pairs of words and classes, in fixed point."""
     keys = np.repeat(np.arange(counts.n_words), np.diff(counts.indptr)) * counts.n_classes + counts.classes
     wanted = words.astype(np.int64) * counts.n_classes + classes
     at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
     if not len(keys):
-        return np.zeros(len(wanted))
-    return np.where(keys[at] == wanted, counts.counts[at], 0).astype(np.float64)
+        return np.zeros(len(wanted), dtype=np.int64)
+    return np.where(keys[at] == wanted, counts.counts[at], 0)
 
 
 def check_count(name: str, value: Any) -> int:

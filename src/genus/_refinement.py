@@ -133,8 +133,8 @@ class NaiveBayes:
         """
         counts, rows, own = self.counts, documents.rows, documents.codes
         scales = np.minimum(documents.weights, ONE).astype(np.float64)
-        added = np.floor(rows.data * np.repeat(scales, np.diff(rows.indptr)) + 0.5)
-        totals = counts.totals[own] - row_sums(rows.indptr, added) / ONE
+        added = np.floor(rows.data * np.repeat(scales, np.diff(rows.indptr)) + 0.5).astype(np.int64)
+        totals = counts.totals_without(own, rows.indptr, added)
         words = _core.score_without_self(
             counts.indptr, counts.classes, counts.counts,
             rows.indptr, rows.indices, rows.data,

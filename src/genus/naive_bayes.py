@@ -208,9 +208,8 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
             raise ValueError(f"y must hold learned classes; {stranger!r} was never learned.")
         own = at.astype(np.int32)[batch.codes]
 
-        # What the document adds is a sum of integers: a class left without words has a total of exactly zero.
         added = np.floor(rows.data * np.repeat(batch.scales, np.diff(rows.indptr)) + 0.5).astype(np.int64)
-        totals = counts.totals[own] - np.diff(np.concatenate(([0], np.cumsum(added)))[rows.indptr]) / ONE
+        totals = counts.totals_without(own, rows.indptr, added)
         weights = counts.weights[own] - batch.weights
         if (totals < 0).any() or (weights < 0).any():
             raise ValueError("X, y and sample_weight must be documents that were learned.")

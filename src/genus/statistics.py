@@ -186,6 +186,22 @@ class ClassCounts:
         totals: Float64 = _core.class_totals(self.indptr, self.classes, self.counts, self.n_classes)
         return totals
 
+    def totals_without(self, own: Int32, indptr: Int64, added: Int64) -> Float64:
+        """The total of each document's class ``own`` without the document, whose counts in fixed point are ``added``.
+
+        What a document added is a sum of integers: a class left without words has a total of exactly zero.
+        """
+        taken = np.diff(np.concatenate(([0], np.cumsum(added)))[indptr])
+        fits = self.totals[own] < 2.0**26  # else a double has digits enough, and 64 bits have not
+        return np.where(fits, self._sums[own] - taken, self.totals[own] * ONE - taken) / ONE
+
+    @cached_property
+    def _sums(self) -> Int64:
+        """The sum of each class's counts in fixed point, modulo 2**64."""
+        sums = np.zeros(self.n_classes, dtype=np.int64)
+        np.add.at(sums, self.classes, self.counts)
+        return sums
+
     def dense(self) -> Int64:
         """The table as (n_classes, n_words), in fixed point: for small models and for looking at."""
         table = np.zeros((self.n_classes, self.n_words), dtype=np.int64)
