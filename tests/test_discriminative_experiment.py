@@ -5,9 +5,14 @@ import pytest
 
 from genus.experiments import discriminative as dmnb
 from genus.experiments import experiment
+from genus.experiments._discriminative_figures import figure_2
 from genus.experiments._page import make_page
 from genus.experiments._plots import draw
-from genus.experiments._table import Cell, Plot, Results, to_dict
+from genus.experiments._statements import corrected_test, marks
+from genus.experiments._summary import to_dict
+from genus.experiments._table import Cell, Plot, Results
+
+SIZES = (9, 2, 100, 0)  # words, classes, documents
 
 
 def test_the_papers_averages():
@@ -24,29 +29,29 @@ def test_the_corrected_test_is_more_careful_than_the_plain_one():
     b = a - rng.normal(0.004, 0.01, 50)
     from scipy.stats import ttest_rel
 
-    difference, p = dmnb.corrected_test(a, b)
+    difference, p = corrected_test(a, b, 1 / 9)
     assert difference == pytest.approx(np.mean(a - b))
     assert p > ttest_rel(a, b).pvalue
     # By hand: t = mean / sqrt(variance * (1/50 + 1/9)), as in Nadeau and Bengio with ten folds.
     t = difference / np.sqrt(np.var(a - b, ddof=1) * (1 / 50 + 1 / 9))
     assert t == pytest.approx(difference / np.std(a - b, ddof=1) / np.sqrt(0.02 + 1 / 9))
-    assert dmnb.corrected_test([1.0, 1.0], [1.0, 1.0]) == (0.0, 1.0)
+    assert corrected_test([1.0, 1.0], [1.0, 1.0], 1 / 9) == (0.0, 1.0)
 
 
 def test_marks_say_what_is_significantly_worse_or_better():
     folds = list(np.linspace(0.9, 0.92, 10))
     cells = {
-        ("Re0", "DMNB"): Cell("Re0", "DMNB", folds=folds),
-        ("Re0", "MNB"): Cell("Re0", "MNB", folds=[f - 0.1 + 0.001 * i for i, f in enumerate(folds)]),
-        ("Re0", "LR"): Cell("Re0", "LR", folds=[f + 0.1 - 0.001 * i for i, f in enumerate(folds)]),
-        ("Re0", "SMO"): Cell("Re0", "SMO", folds=[f + 0.01 * (-1) ** i for i, f in enumerate(folds)]),
-        ("Re1", "MNB"): Cell("Re1", "MNB", folds=folds),
+        ("Re0", "DMNB"): Cell("Re0", "DMNB", sizes=SIZES, folds=folds),
+        ("Re0", "MNB"): Cell("Re0", "MNB", sizes=SIZES, folds=[f - 0.1 + 0.001 * i for i, f in enumerate(folds)]),
+        ("Re0", "LR"): Cell("Re0", "LR", sizes=SIZES, folds=[f + 0.1 - 0.001 * i for i, f in enumerate(folds)]),
+        ("Re0", "SMO"): Cell("Re0", "SMO", sizes=SIZES, folds=[f + 0.01 * (-1) ** i for i, f in enumerate(folds)]),
+        ("Re1", "MNB"): Cell("Re1", "MNB", sizes=SIZES, folds=folds),
     }
-    assert dmnb.marks(Results(cells)) == {("Re0", "MNB"): " •", ("Re0", "LR"): " ◦"}
+    assert marks(experiment("dmnb"), Results(cells)) == {("Re0", "MNB"): " •", ("Re0", "LR"): " ◦"}
 
 
 def test_figure_2_goes_as_the_paper_says():
-    lines = dmnb._figure_2(50).lines
+    lines = figure_2(50).lines
     assert lines["MNB"][-1][1] == pytest.approx(9 / 17, abs=1e-3)
     for name in ("DMNB", "text"):
         assert lines[name][-1][1] < 0.5
@@ -57,12 +62,12 @@ def test_a_small_table_is_measured_with_folds_marks_and_plots(monkeypatch, tmp_p
     y = np.arange(200) % 2
     documents = dmnb.Documents(rng.poisson(np.where(y[:, None] == np.arange(40) % 2, 0.6, 0.3)), y, 1)
     monkeypatch.setattr(dmnb, "load", lambda name, two: documents)
-    dmnb._folds.cache_clear()
+    dmnb._validated.cache_clear()
     planned = experiment("dmnb", quick=True)
     rows = [row for row in planned.rows if row.name.startswith("Tr23")]
     planned = type(planned)(**{**vars(planned), "rows": rows})
     results = planned.run(tmp_path)
-    dmnb._folds.cache_clear()
+    dmnb._validated.cache_clear()
     assert not [cell.error for cell in results.cells.values() if cell.error]
     assert results.cells["Tr23", "DMNB"].score > 0.8
     assert len(results.cells["Tr23 AUC", "LR"].folds) == 5

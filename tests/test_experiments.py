@@ -16,8 +16,10 @@ from genus.cli import main
 from genus.document_mixture import TiedDocumentMixture
 from genus.errors import DataError
 from genus.experiments import PAPERS, experiment
-from genus.experiments import _table as tables
+from genus.experiments import _statements as statements
 from genus.experiments._page import make_page
+from genus.experiments._store import code_checksum, data_checksum
+from genus.experiments._summary import to_dict
 from genus.experiments._table import Experiment, Measured, Results, Row, System
 from genus.experiments.tied_document_mixture import (
     QUICK,
@@ -66,7 +68,7 @@ def small(*counted: Counted) -> Experiment:
         rows=[
             Row("one", "spam", Sized, {"MNB": 90.0, "TDM": 95.0}, (10, 2, 200, 5)),
             Row("two", "multi-label", Sized),
-            Row("gone", "spam", None, {"MNB": 80.0, "TDM": 81.0}, (10, 2, 2000, 5)),
+            Row("gone", "spam", None, {"MNB": 80.0, "TDM": 81.0}, (10, 2, 2000, 5), "ask for it"),
             Row("lost", "spam", missing),
         ],
         systems=[System(n, c, spam if n == "SVM" else None) for n, c in zip(names, counted, strict=True)],
@@ -79,7 +81,7 @@ def test_cells_are_measured_where_there_is_data():
     results = small(*counted).run()
     assert results.scores("one") == pytest.approx({"MNB": 90, "TDM": 94, "SVM": 80})
     assert results.scores("two").keys() == {"MNB", "TDM"}
-    assert results.absent == {"gone": "not to be had", "lost": "no such data set"}
+    assert results.absent == {"gone": "ask for it", "lost": "no such data set"}
 
 
 def test_a_failing_cell_is_reported_and_the_rest_goes_on():
@@ -113,10 +115,58 @@ def test_failed_damaged_and_differently_measured_cells_are_measured_again(tmp_pa
     assert counted[2].calls == 2
 
 
+def write_data(folder, text: str) -> None:
+    (folder / "tiny").mkdir(parents=True, exist_ok=True)
+    (folder / "tiny" / "all.jsonl").write_text(json.dumps({"text": text, "label": "a"}) + "\n")
+
+
+def test_cells_of_changed_data_are_measured_again_and_others_are_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("GENUS_DATA", str(tmp_path / "data"))
+    write_data(tmp_path / "data", "one text")
+    counted = Counted(0.9), Counted(0.94), Counted(0.8)
+    planned = small(*counted)
+    planned = replace(planned, rows=[replace(planned.rows[0], data=("tiny",)), planned.rows[1]])
+    planned.run(tmp_path / "out")
+    planned.run(tmp_path / "out")
+    assert [c.calls for c in counted] == [2, 2, 1]
+    write_data(tmp_path / "data", "another text")
+    planned.run(tmp_path / "out")
+    assert [c.calls for c in counted] == [3, 3, 2]  # the first row alone
+    (tmp_path / "data" / "tiny" / "all.jsonl").unlink()
+    absent = planned.run(tmp_path / "out").absent
+    assert "no data set 'tiny'" in absent["one"]
+
+
+def test_cells_of_other_code_are_measured_again(tmp_path, monkeypatch):
+    counted = Counted(0.9), Counted(0.94), Counted(0.8)
+    small(*counted).run(tmp_path)
+    monkeypatch.setattr("genus.experiments._store.code_checksum", lambda: "other")
+    small(*counted).run(tmp_path)
+    assert [c.calls for c in counted] == [4, 4, 2]
+
+
+def test_checksums_are_of_contents(tmp_path, monkeypatch):
+    assert code_checksum() == code_checksum()
+    monkeypatch.setenv("GENUS_DATA", str(tmp_path))
+    write_data(tmp_path, "one text")
+    before = data_checksum(["tiny"])
+    write_data(tmp_path, "one test")
+    assert data_checksum(["tiny"]) != before
+    assert data_checksum([]) != before
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_row_that_reads_data_names_them(paper):
+    made_here = {"table 2", "shapes", "exclusive or"}
+    for row in experiment(paper).rows:
+        assert bool(row.data) == (row.load is not None and row.task not in made_here), row.name
+        assert row.load is not None or row.note, row.name  # how to get it
+
+
 def test_results_say_everything_and_the_page_is_well_formed():
     planned = small(Counted(0.9), Counted(0.95), Counted(0.8))
     results = planned.run()
-    found = json.loads(json.dumps(tables.to_dict(planned, results)))
+    found = json.loads(json.dumps(to_dict(planned, results)))
     assert found["settings"] == {"points": 1}
     assert found["rows"][0]["cells"]["TDM"]["paper"] == 95
     assert found["rows"][2]["absent"]
@@ -150,7 +200,7 @@ def assert_well_formed(page: str) -> None:
 
 
 def test_error_reduction_of_a_perfect_baseline_is_not_a_number():
-    assert np.isnan(tables.error_reduction(100.0, 99.0))
+    assert np.isnan(statements.error_reduction(100.0, 99.0))
 
 
 # What the paper says about its own table: a check of every figure copied from it
@@ -162,13 +212,13 @@ def paper() -> tuple[Experiment, Results]:
 
 
 def test_the_papers_mean_error_reductions(paper):
-    reductions = {r.task: r.paper for r in tables.error_reductions(*paper)}
+    reductions = {r.task: r.paper for r in statements.error_reductions(*paper)}
     printed = {"spam": 65.6, "sentiment": 26.1, "multi-class": 6.9, "multi-label": 8.3}
     assert reductions == pytest.approx(printed, abs=0.1)  # of scores that were not yet rounded
 
 
 def test_the_papers_mean_differences(paper):
-    found = {t.second: t for t in tables.paired_tests(paper[0], tables.both(*paper)["paper"])}
+    found = {t.second: t for t in statements.paired_tests(paper[0], statements.both(*paper)["paper"])}
     assert found["MNB"].difference > 2.5
     assert found["MNB"].mark == "‡"
     assert found["KNN"].difference > 5.3
@@ -180,7 +230,7 @@ def test_the_papers_mean_differences(paper):
 def test_the_papers_figure_3_was_drawn_from_the_sizes_as_printed(paper):
     printed = {"R8": (14575, 8, 2785, 1396), "R52": (16145, 52, 5485, 2189), "WebKb": (7287, 4, 6532, 2568)}
     rows = [replace(row, sizes=printed.get(row.name, row.sizes)) for row in paper[0].rows]
-    fit = tables.logarithmic_fit(tables.figure(replace(paper[0], rows=rows), Results())["paper"])
+    fit = statements.logarithmic_fit(statements.figure(replace(paper[0], rows=rows), Results())["paper"])
     assert fit is not None
     assert fit[2] == pytest.approx(0.2999, abs=0.0005)
 
@@ -210,7 +260,9 @@ def test_every_system_learns(system):
     done = system.measure(made_up(200), QUICK)
     assert done.score > 0.8
     assert done.development > 0.8
-    assert done == system.measure(made_up(200), QUICK)
+    again = system.measure(made_up(200), QUICK)
+    assert (done.score, done.params) == (again.score, again.params)
+    assert done.fit_seconds > 0
 
 
 @pytest.mark.parametrize("system", [s for s in systems() if s.tasks is None], ids=lambda system: system.name)
@@ -296,7 +348,7 @@ def test_balanced_test_documents_are_drawn(data, monkeypatch):
 def test_reproduce_prints_the_table_and_goes_on(data, tmp_path, capsys):
     out = tmp_path / "out"
     command = ["reproduce", "tdm", "--quick", "--data", data, "--out", str(out)]
-    assert main(command) == 0
+    assert main([*command, "--jobs", "2"]) == 0
     said = capsys.readouterr()
     assert "R8 TDM: " in said.err
     assert "absent" in said.out
@@ -337,7 +389,7 @@ def test_all_papers_make_one_report_that_goes_on(tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr("genus.cli.reproduce.experiment", planned)
     out = tmp_path / "report"
-    assert main(["reproduce", "all", "--quick", "--out", str(out)]) == 0
+    assert main(["reproduce", "all", "--quick", "--jobs", "1", "--out", str(out)]) == 0
     assert measured == list(PAPERS)
     front = (out / "index.html").read_text()
     assert all(f'href="{paper}/index.html"' in front and (out / paper / "index.html").is_file() for paper in PAPERS)
@@ -348,7 +400,7 @@ def test_all_papers_make_one_report_that_goes_on(tmp_path, capsys, monkeypatch):
     assert "same" in (out / "tdm" / "index.html").read_text()
     capsys.readouterr()
 
-    assert main(["reproduce", "--quick", "--out", str(out)]) == 0  # only what failed is measured again
+    assert main(["reproduce", "--quick", "--jobs", "1", "--out", str(out)]) == 0  # only what failed is measured again
     assert measured == [*PAPERS, "rtm"]
 
 
@@ -358,10 +410,10 @@ class Nothing:
 
 
 def test_reproduce_stopped_says_so_in_one_line(data, tmp_path, capsys, monkeypatch):
-    def stop(self, out, tell):
+    def stop(planned, tell, jobs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Experiment, "run", stop)
+    monkeypatch.setattr("genus.experiments._run.run", stop)
     assert main(["reproduce", "tdm", "--data", data, "--out", str(tmp_path / "out")]) == 130
     assert capsys.readouterr().err == "genus: stopped; the same command goes on from here\n"
 

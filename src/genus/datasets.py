@@ -121,11 +121,16 @@ def load_dataset(name: str, part: str = "all", label: str = "label") -> Dataset:
     part : "train", "test", or any other part there is; "all" is everything, training rows first
     label : the column of labels; rows without "label" give "labels"
     """
+    if name == "20newsgroups" and name not in {info.name for info in list_datasets()}:
+        return _fetch_20newsgroups(part)
+    return _load(find_dataset(name), part, label)
+
+
+def find_dataset(name: str) -> DatasetInfo:
+    """The data set of this name; an error that names the nearest if there is none."""
     infos = {info.name: info for info in list_datasets()}
     if name in infos:
-        return _load(infos[name], part, label)
-    if name == "20newsgroups":
-        return _fetch_20newsgroups(part)
+        return infos[name]
     close = difflib.get_close_matches(name, infos, n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(close)}?" if close else f"there are {len(infos)} others"
     where = os.pathsep.join(map(str, data_folders())) or "no folder"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from genus._arrays import available_cores
 from genus.cli._show import cell, console, json_option, print_json, table, to_json, write_text
 from genus.experiments import PAPERS, experiment
 
@@ -23,16 +24,19 @@ if TYPE_CHECKING:
 @click.option("--quick", is_flag=True, help="Some of the data sets, a shorter search: minutes.")
 @click.option("--data", metavar="DIR", help="The folder of data sets; by default GENUS_DATA's.")
 @click.option("--out", metavar="DIR", help="Keep cells, results.json and index.html here; go on there.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Cells at a time; by default, one for each core.")
 @json_option
-def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_json: bool) -> None:
+def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: int | None, as_json: bool) -> None:
     """Measure the papers' tables again, beside their own figures.
 
     PAPER is tdm, the tied document mixture (Puurula and Myaeng, 2013), dmnb, discriminative multinomial naive Bayes,
     rtm, the relevance-based topic model (Ha-Thuc and Srinivasan, 2008), hier, the hierarchical mixture (Toutanova and
-    others, 2001), nlhb, non-linear hierarchical Bayes (Carlos and Rakshit, 2016), or all of them. Parameters are tuned
-    on training documents only. Data sets are those of `genus data list`; those that are not there stay empty.
+    others, 2001), nlhb, non-linear hierarchical Bayes (Carlos and Rakshit, 2016), auto, TextClassifier() beside tuned
+    linear classifiers, or all of them. Parameters are tuned on training documents only. Data sets are those of
+    `genus data list`; those that are not there stay empty.
 
-    With --out, each cell is kept as it is done, and the same command goes on after a stop.
+    With --out, each cell is kept as it is done, and the same command goes on after a stop: with the same code, data
+    and settings it is not measured again.
 
     \b
     genus reproduce tdm --quick
@@ -41,18 +45,20 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_jso
     if data is not None and not Path(data).is_dir():
         raise click.BadParameter(f"there is no folder {data}", param_hint="--data")
     folder = Path(out) if out is not None else None
+    names = list(PAPERS) if paper == "all" else [paper]
     try:
         with _data_from(data):
-            if paper == "all":
-                runs = [_run(name, quick, folder and folder / name) for name in PAPERS]
-            else:
-                runs = [_run(paper, quick, folder)]
+            runs = _run(names, quick, folder, jobs or available_cores())
     except KeyboardInterrupt:
         if folder is None:
             raise
         click.echo("genus: stopped; the same command goes on from here", err=True)
         raise click.exceptions.Exit(130) from None
-    found = _write(runs, quick, folder, whole=paper == "all")
+    from genus.experiments._frame import surroundings
+
+    arguments = [paper, *["--quick"] * quick]
+    around = surroundings(arguments, jobs or available_cores())
+    found = _write(runs, quick, folder, around, whole=paper == "all")
     if as_json:
         print_json(found)
     else:
@@ -64,35 +70,44 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, as_jso
         raise click.ClickException("none of the data sets is here: GENUS_DATA or --data names their folder")
 
 
-def _run(paper: str, quick: bool, folder: Path | None) -> tuple[str, Experiment, Results]:
-    planned = experiment(paper, quick=quick)
-    with _progress(paper, planned.n_cells) as tell:
-        return paper, planned, planned.run(folder, tell)
+def _run(names: list[str], quick: bool, folder: Path | None, jobs: int) -> list[tuple[str, Experiment, Results]]:
+    from genus.experiments._run import run
+
+    planned = [experiment(name, quick=quick) for name in names]
+    folders = [folder / name if folder is not None and len(names) > 1 else folder for name in names]
+    with _progress(sum(len(one.cells) for one in planned)) as tell:
+        results = run(list(zip(planned, folders, strict=True)), tell, jobs)
+    return list(zip(names, planned, results, strict=True))
 
 
 def _write(
-    runs: list[tuple[str, Experiment, Results]], quick: bool, folder: Path | None, *, whole: bool
+    runs: list[tuple[str, Experiment, Results]],
+    quick: bool,
+    folder: Path | None,
+    around: dict[str, str],
+    *,
+    whole: bool,
 ) -> dict[str, Any]:
     """The pages and what programs read, in the folder if there is one; returns the latter."""
     from genus.experiments._overview import make_overview
     from genus.experiments._page import make_page
-    from genus.experiments._table import to_dict
+    from genus.experiments._summary import to_dict
 
-    by_paper = {name: to_dict(planned, results) for name, planned, results in runs}
+    by_paper = {name: to_dict(planned, results) | {"run": around} for name, planned, results in runs}
     found = by_paper if whole else next(iter(by_paper.values()))
     if folder is not None:
         for name, planned, results in runs:
             own = folder / name if whole else folder
             write_text(str(own / "results.json"), to_json(by_paper[name], indent=1) + "\n")
-            write_text(str(own / "index.html"), make_page(planned, results))
+            write_text(str(own / "index.html"), make_page(planned, results, around))
         if whole:
             write_text(str(folder / "results.json"), to_json(found, indent=1) + "\n")
-            write_text(str(folder / "index.html"), make_overview(runs, quick))
+            write_text(str(folder / "index.html"), make_overview(runs, quick, around))
     return found
 
 
 @contextmanager
-def _progress(paper: str, n_cells: int) -> Iterator[Callable[[Cell], None]]:
+def _progress(n_cells: int) -> Iterator[Callable[[Cell], None]]:
     """A line for each cell; where a person looks on, also a bar with the time left."""
     if not sys.stderr.isatty():
         yield _tell
@@ -101,7 +116,7 @@ def _progress(paper: str, n_cells: int) -> Iterator[Callable[[Cell], None]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task(paper, total=n_cells)
+        task = bar.add_task("cells", total=n_cells)
 
         def tell(done: Cell) -> None:
             bar.console.print(cell(_said(done)))
@@ -134,13 +149,15 @@ def _said(done: Cell) -> str:
 
 
 def _print(planned: Experiment, results: Results) -> None:
-    from genus.experiments._table import blocks, both, error_reductions, paired_tests
+    from genus.experiments._statements import both, error_reductions, marks, paired_tests
+    from genus.experiments._table import blocks
 
     out = console()
     out.print(cell(planned.title, "bold"))
     out.print(cell(f"{planned.metric}. {planned.protocol} {results.seconds / 60:.1f} minutes.", "dim"))
+    signs = marks(planned, results)
     for rows, names in blocks(planned):
-        out.print("", _scores(rows, names, results, planned.marks(results)))
+        out.print("", _scores(rows, names, results, signs))
     for done in results.cells.values():
         if done.error:
             out.print(cell(f"{done.row} {done.system} failed: {done.error}", "red"))
@@ -154,6 +171,9 @@ def _print(planned: Experiment, results: Results) -> None:
     for r in error_reductions(planned, results):
         reductions.add_row(r.task, _percent(r.paper), str(r.n_paper), _percent(r.genus), str(r.n_genus))
     out.print("", reductions)
+    if signs:
+        said = f"• worse, ◦ better than {planned.improved} by the corrected resampled t-test over splits, p < .05"
+        out.print(cell(said, "dim"))
 
     scores = both(planned, results)
     paper, ours = ({t.second: t for t in paired_tests(planned, scores[who])} for who in ("paper", "genus"))
@@ -181,7 +201,7 @@ def _print_plot(plot: Plot) -> None:
     out.print(points)
 
 
-def _scores(rows: list[Row], names: list[str], results: Results, marks: Marks) -> object:
+def _scores(rows: list[Row], names: list[str], results: Results, signs: Marks) -> object:
     """Three lines for a data set: the paper, genus, the difference. One, where there is only one side."""
     made = table("data set", "", *(f">{name}" for name in names))
     made.padding = (0, 1, 0, 0)
@@ -198,7 +218,7 @@ def _scores(rows: list[Row], names: list[str], results: Results, marks: Marks) -
             continue
         failed = {s for (r, s), c in results.cells.items() if r == row.name and c.error}
         ours = [
-            f"{scores[name]:.2f}{marks.get((row.name, name), '')}" if name in scores else "failed" * (name in failed)
+            f"{scores[name]:.2f}{signs.get((row.name, name), '')}" if name in scores else "failed" * (name in failed)
             for name in names
         ]
         made.add_row("" if row.paper else cell(row.name, "bold"), "genus", *ours)

@@ -14,6 +14,7 @@ PAPERS = {
     "rtm": "relevance",
     "hier": "hierarchy",
     "nlhb": "nonlinear",
+    "auto": "auto",
 }
 
 

@@ -1,24 +1,14 @@
-"""A paper's table, measured again: data sets (rows) x systems (columns), one metric, one protocol.
-
-Each cell is measured on its own and stored as it is done: a run that was stopped goes on where it was, and a cell
-that fails says so in its place.
-"""
+"""A paper's table, to be measured again: data sets (rows) x systems (columns), one metric, one protocol."""
 
 from __future__ import annotations
 
-import json
-import math
-import os
 import platform
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-from genus.errors import DataError
 
 Numbers = dict[str, float]
 Marks = Mapping[tuple[str, str], str]  # signs beside scores, by row and system
@@ -33,7 +23,9 @@ class Measured:
     params: dict[str, Any]
     n_points: int
     spread: float | None = None  # the standard deviation, where the score is a mean over splits or seeds
-    folds: Sequence[float] = ()  # the score of each fold, where there are folds
+    folds: Sequence[float] = ()  # the score of each split, fold or seed, where there are several
+    fit_seconds: float | None = None  # of training with the parameters found, the mean over splits
+    predict_seconds: float | None = None  # of a test document
 
 
 @dataclass(frozen=True)
@@ -52,8 +44,9 @@ class Plot:
 class Row:
     """A data set, and what the paper says of it.
 
-    ``load`` gives its documents; without it, the set is one of the paper's that is not to be had. ``sizes`` are the
-    paper's words, classes, training and test documents. ``note`` says what differs from the paper.
+    ``load`` gives its documents; without it, the set is one of the paper's that is not here, and ``note`` says where it
+    is to be had. ``data`` names the data sets that it reads. ``sizes`` are the paper's words, classes, training and
+    test documents. ``note`` says what differs from the paper.
     """
 
     name: str
@@ -62,6 +55,7 @@ class Row:
     paper: Mapping[str, float] = field(default_factory=dict)
     sizes: tuple[int, int, int, int] | None = None
     note: str = ""
+    data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,6 +65,9 @@ class System:
     name: str
     measure: Callable[[Any, Any], Measured]  # of a problem and the settings
     tasks: frozenset[str] | None = None  # None for all
+
+    def has(self, row: Row) -> bool:
+        return self.tasks is None or row.task in self.tasks
 
 
 @dataclass
@@ -86,6 +83,8 @@ class Cell:
     error: str | None = None
     sizes: tuple[int, ...] = ()  # words, classes, training and test documents
     folds: Sequence[float] = ()
+    fit_seconds: float | None = None
+    predict_seconds: float | None = None
 
 
 @dataclass
@@ -127,92 +126,23 @@ class Experiment:
     improved: str
     draw: Callable[[Results], str] | None = None  # figures of its own instead of error reductions, as a section
     tested: frozenset[str] | None = None  # tasks that paired tests are made over; None for all
-    marks: Callable[[Results], Marks] = lambda results: {}  # beside scores
     plots: Callable[[Results], Sequence[Plot]] = lambda results: ()
+    shared: Callable[[Row, System], Hashable] = lambda row, system: (row.name, system.name)
+    """Cells for which this is the same have work in common: one process measures them."""
+    tests_by_training: float | None = None  # test documents for each training document, where sizes do not say
+    findings: Sequence[str] = ()  # what did not come out as printed, and why
 
-    def run(self, out: Path | None = None, tell: Callable[[Cell], None] = lambda cell: None) -> Results:
-        """Measure every cell that is not yet in ``out``."""
-        store = _Store(out, self)
-        results = Results()
-        for row in self.rows:
-            if row.load is None:
-                results.absent[row.name] = "not to be had"
-                continue
-            try:
-                for cell in self._cells(row, store):
-                    results.cells[cell.row, cell.system] = cell
-                    tell(cell)
-            except DataError as error:
-                results.absent[row.name] = str(error)
-        return results
+    def run(self, out: Path | None = None, tell: Callable[[Cell], None] = lambda cell: None, jobs: int = 1) -> Results:
+        """Measure every cell that is not yet in ``out``, so many at a time."""
+        from genus.experiments._run import run
+
+        return run([(self, out)], tell, jobs)[0]
 
     @property
-    def n_cells(self) -> int:
-        """Cells to measure where every data set is there."""
-        return sum(
-            system.tasks is None or row.task in system.tasks
-            for row in self.rows
-            if row.load is not None
-            for system in self.systems
-        )
-
-    def _cells(self, row: Row, store: _Store) -> Iterator[Cell]:
-        problem = None
-        for system in self.systems:
-            if system.tasks is not None and row.task not in system.tasks:
-                continue
-            cell = store.get(row.name, system.name)
-            if cell is None:
-                if problem is None:
-                    problem = row.load()  # type: ignore[misc]
-                cell = store.put(_measure(row, system, problem, self.settings))
-            yield cell
-
-
-def _measure(row: Row, system: System, problem: Any, settings: Any) -> Cell:
-    begin = time.perf_counter()
-    cell = Cell(row.name, system.name, sizes=problem.sizes)
-    try:
-        for name, value in asdict(system.measure(problem, settings)).items():
-            setattr(cell, name, value)
-    except Exception as error:  # the other cells do not depend on this one
-        cell.error = f"{type(error).__name__}: {error}".splitlines()[0]
-    cell.seconds = round(time.perf_counter() - begin, 2)
-    return cell
-
-
-class _Store:
-    """Cells as files. A cell measured otherwise (settings, protocol, version) does not count; nor does a failed one."""
-
-    def __init__(self, out: Path | None, experiment: Experiment) -> None:
-        how = [experiment.name, experiment.protocol, asdict(experiment.settings), versions()]
-        self._how = json.loads(json.dumps(how))
-        self._folder = None if out is None else out / "cells"
-        if self._folder:
-            self._folder.mkdir(parents=True, exist_ok=True)
-
-    def get(self, row: str, system: str) -> Cell | None:
-        file = self._file(row, system)
-        if file is None or not file.is_file():
-            return None
-        try:
-            stored = json.loads(file.read_text("utf-8"))
-            cell = Cell(**stored["cell"]) if stored["how"] == self._how else None
-        except (ValueError, TypeError, KeyError):  # cut off by a full disk, or of another form: measured again
-            return None
-        return None if cell is None or cell.error else cell
-
-    def put(self, cell: Cell) -> Cell:
-        file = self._file(cell.row, cell.system)
-        if file:
-            write_whole(file, json.dumps({"how": self._how, "cell": asdict(cell)}, indent=1, default=_plain))
-        return cell
-
-    def _file(self, row: str, system: str) -> Path | None:
-        if self._folder is None:
-            return None
-        name = f"{row}-{system}".replace("+", "plus")
-        return self._folder / f"{''.join(c if c.isalnum() or c in '-_' else '_' for c in name)}.json"
+    def cells(self) -> list[tuple[Row, System]]:
+        """All there are to measure where every data set is there."""
+        rows = [row for row in self.rows if row.load is not None]
+        return [(row, system) for row in rows for system in self.systems if system.has(row)]
 
 
 NEAR = 1.0  # points within which a figure counts as reproduced
@@ -250,172 +180,3 @@ def blocks(experiment: Experiment) -> list[tuple[list[Row], list[str]]]:
         rows = [row for row in experiment.rows if set(of_task[row.task]) <= set(names)]
         parts.append((rows, list(names)))
     return parts
-
-
-def to_dict(experiment: Experiment, results: Results) -> dict[str, Any]:
-    """Everything there is to know of a run, for programs."""
-    rows = []
-    for row in experiment.rows:
-        cells = {s: asdict(c) for (r, s), c in results.cells.items() if r == row.name}
-        for system, cell in cells.items():
-            cell["paper"] = row.paper.get(system)
-        rows.append(
-            {
-                "name": row.name,
-                "task": row.task,
-                "note": row.note,
-                "absent": results.absent.get(row.name),
-                "paper": dict(row.paper),
-                "sizes": results.sizes(row.name),
-                "paper_sizes": row.sizes,
-                "cells": cells,
-            }
-        )
-    return {
-        "experiment": experiment.name,
-        "title": experiment.title,
-        "source": experiment.source,
-        "metric": experiment.metric,
-        "protocol": experiment.protocol,
-        "settings": asdict(experiment.settings),
-        "versions": versions(),
-        "cores": os.cpu_count(),
-        "seconds": round(results.seconds, 1),
-        "rows": rows,
-        "error_reductions": [asdict(e) for e in error_reductions(experiment, results)],
-        "tests": {k: [asdict(t) for t in paired_tests(experiment, s)] for k, s in both(experiment, results).items()},
-        "figure": {k: [asdict(p) for p in points] for k, points in figure(experiment, results).items()},
-        "marks": [[*cell, mark] for cell, mark in experiment.marks(results).items()],
-        "plots": [asdict(plot) for plot in experiment.plots(results)],
-    }
-
-
-# What papers say about tables
-
-
-@dataclass(frozen=True)
-class PairedTest:
-    """A one-sided paired t-test over data sets: is the first system better than the second (or worse)?"""
-
-    first: str
-    second: str
-    n: int
-    difference: float  # of the means, in points
-    p: float
-
-    @property
-    def mark(self) -> str:
-        return "‡" if self.p < 0.005 else "†" if self.p < 0.05 else ""
-
-
-def paired_tests(experiment: Experiment, scores: Mapping[str, Numbers]) -> list[PairedTest]:
-    """The improved system against every other, in the direction that the means have."""
-    from scipy.stats import ttest_rel
-
-    tests = []
-    for system in experiment.systems:
-        if system.name == experiment.improved:
-            continue
-        pairs = [
-            (s[experiment.improved], s[system.name])
-            for s in scores.values()
-            if {experiment.improved, system.name} <= s.keys()
-        ]
-        if len(pairs) < 2:
-            continue
-        first, second = zip(*pairs, strict=True)
-        difference = (sum(first) - sum(second)) / len(pairs)
-        p = 1.0
-        if len({round(a - b, 12) for a, b in pairs}) > 1:  # without any spread there is no test
-            p = float(ttest_rel(first, second, alternative="greater" if difference > 0 else "less").pvalue)
-        tests.append(PairedTest(experiment.improved, system.name, len(pairs), difference, p))
-    return tests
-
-
-def both(experiment: Experiment, results: Results) -> dict[str, dict[str, Numbers]]:
-    """The scores by row: all of the paper's, and ours."""
-    rows = [row for row in experiment.rows if experiment.tested is None or row.task in experiment.tested]
-    ours = {row.name: results.scores(row.name) for row in rows}
-    return {
-        "paper": {row.name: dict(row.paper) for row in rows if row.paper},
-        "genus": {name: scores for name, scores in ours.items() if scores},
-    }
-
-
-def error_reduction(baseline: float, improved: float) -> float:
-    """1 - error / error of the baseline, in per cent, of scores in per cent.
-
-    >>> error_reduction(90.0, 95.0)
-    50.0
-    """
-    return 100 * (1 - (100 - improved) / (100 - baseline)) if baseline < 100 else math.nan
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """The mean of a task's relative error reductions, in per cent, and over how many sets."""
-
-    task: str
-    paper: float | None
-    n_paper: int
-    genus: float | None
-    n_genus: int
-
-
-def error_reductions(experiment: Experiment, results: Results) -> list[Reduction]:
-    points = figure(experiment, results)
-    reductions = []
-    for task in dict.fromkeys(row.task for row in experiment.rows):
-        paper, genus = ([p.reduction for p in points[who] if p.task == task] for who in ("paper", "genus"))
-        reductions.append(Reduction(task, _mean(paper), len(paper), _mean(genus), len(genus)))
-    return reductions
-
-
-@dataclass(frozen=True)
-class Point:
-    """A data set: training documents per class, and by how much the error is reduced."""
-
-    name: str
-    task: str
-    documents_per_class: float
-    reduction: float
-
-
-def figure(experiment: Experiment, results: Results) -> dict[str, list[Point]]:
-    """Error reductions over documents per class, the paper's and ours."""
-    points: dict[str, list[Point]] = {"paper": [], "genus": []}
-    for row in experiment.rows:
-        sides = ("paper", row.paper, row.sizes or ()), ("genus", results.scores(row.name), results.sizes(row.name))
-        for who, scores, sizes in sides:
-            if sizes and {experiment.baseline, experiment.improved} <= scores.keys():
-                reduction = error_reduction(scores[experiment.baseline], scores[experiment.improved])
-                if math.isfinite(reduction):
-                    points[who].append(Point(row.name, row.task, sizes[2] / sizes[1], reduction))
-    return points
-
-
-def logarithmic_fit(points: Sequence[Point]) -> tuple[float, float, float] | None:
-    """Least squares: reduction = a + b * log10(documents per class); a, b and R²."""
-    import numpy as np
-
-    x = np.log10([p.documents_per_class for p in points])
-    y = np.array([p.reduction for p in points])
-    if len(points) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return None
-    b, a = np.polyfit(x, y, 1)
-    return float(a), float(b), float(np.corrcoef(x, y)[0, 1] ** 2)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else str(value)
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Whole or not at all: what is there when a run is stopped can be read."""
-    temporary = file.with_name(f".{file.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, file)

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import ttest_rel
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
@@ -30,7 +29,10 @@ from genus._arrays import Int64
 from genus.aspect import PLSAClassifier
 from genus.cosine_neighbors import CosineNeighborsClassifier
 from genus.datasets import count_matrix, load_dataset
+from genus.experiments._findings import HIERARCHY
+from genus.experiments._hierarchy_figures import FIGURE_2, SIZES, TABLE_3, newsgroups_name, plots, reuters_name
 from genus.experiments._table import Experiment, Measured, Row, System
+from genus.experiments._trials import Trials
 from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
 from genus.hierarchy import LabelTree
 from genus.label_metrics import set_scores
@@ -63,14 +65,6 @@ NEWSGROUPS = {
     "SPORTS": ["rec.sport.baseball", "rec.sport.hockey"],
 }  # fmt: skip
 
-SIZES = (7, 14, 20, 34, 48, 67, 133, 667)
-TABLE_3 = {
-    "NB": (46.7, 56.6, 60.7, 68.8, 73.9, 74.9, 80.7, 88.4),
-    "PLSA": (52.7, 61.9, 66.3, 72.5, 76.4, 76.4, 81.3, 88.6),
-    "HS": (53.3, 61.8, 65.4, 72.7, 75.4, 76.3, 81.4, 88.8),
-    "kNN": (51.1, 62.7, 65.0, 70.6, 76.2, 78.0, 82.4, 87.9),
-    "HM": (58.5, 63.1, 66.5, 72.8, 77.1, 77.3, 81.4, 88.8),
-}
 MEASURES = ("miP", "miR", "miF1", "maP", "maR", "maF1", "acc")
 TABLE_4 = {
     "HM": (87.2, 77.1, 81.8, 81.5, 40.8, 45.9, 99.53),
@@ -79,7 +73,6 @@ TABLE_4 = {
     "HS": (84.9, 78.0, 81.3, 76.5, 39.2, 43.2, 99.50),
     "NB": (82.5, 71.3, 76.5, 76.3, 28.3, 33.7, 99.40),
 }
-FIGURE_2 = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 50))  # training documents of a category
 
 
 # One label per document
@@ -98,7 +91,6 @@ class Splits:
     per_class: int
     pool: Int64
     test: Int64 | None = None
-    scores: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def sizes(self) -> tuple[int, int, int, int]:
@@ -113,35 +105,21 @@ class Splits:
         test = np.setdiff1d(self.pool, train) if self.test is None else self.test
         return train, np.sort(rng.permutation(test)[: settings.test_documents])
 
-    def accuracies(self, name: str, settings: Settings) -> list[float]:
-        """Of each split; a system is measured once."""
-        if name not in self.scores:
-            self.scores[name] = [self._accuracy(name, number, settings) for number in range(settings.splits)]
-        return self.scores[name]
-
     def measure(self, name: str, settings: Settings) -> Measured:
-        """The mean accuracy; in the parameters, its spread and one-sided paired tests over the splits."""
-        mine = self.accuracies(name, settings)
-        params: dict[str, Any] = {"sd": round(float(np.std(mine)), 4)}
-        for other in ("NB", "HS"):
-            if name in ("HS", "HM", "HM log") and name != other:
-                found = ttest_rel(mine, self.accuracies(other, settings), alternative="greater").pvalue
-                params[f"p (> {other})"] = float(f"{found:.2g}")
-        return Measured(float(np.mean(mine)), None, params, settings.splits)
-
-    def _accuracy(self, name: str, number: int, settings: Settings) -> float:
-        train, test = self.split(number, settings)
-        model = single_label(name, self.tree)
-        if name == "NB":
-            model = tuned_naive_bayes(self.X[train], self.y[train])
-        return float(np.mean(model.fit(self.X[train], self.y[train]).predict(self.X[test]) == self.y[test]))
+        """The mean accuracy over the splits."""
+        trials = Trials()
+        for number in range(settings.splits):
+            train, test = self.split(number, settings)
+            X, y = self.X[train], self.y[train]
+            model = tuned_naive_bayes(X, y) if name == "NB" else single_label(name, self.tree)
+            trials.add(model, X, y, self.X[test], self.y[test])
+        return trials.measured()
 
 
 def single_label(name: str, tree: LabelTree) -> Any:
     """A system of table 3, or one beside it."""
     log_rows = TermWeighting.named("log_l2")
     systems: dict[str, Callable[[], Any]] = {
-        "NB": MultinomialNB,
         "PLSA": PLSAClassifier,
         "HS": lambda: HierarchicalShrinkage(tree),
         "kNN": CosineNeighborsClassifier,
@@ -216,26 +194,27 @@ class LabelSets:
     Y: Any
     X_test: Any
     Y_test: Any
-    found: dict[str, tuple[dict[str, float], dict[str, Any]]] = field(default_factory=dict)
+    found: dict[str, tuple[dict[str, float], dict[str, Any], Trials]] = field(default_factory=dict)
 
     @property
     def sizes(self) -> tuple[int, int, int, int]:
         return self.X.shape[1], self.Y.shape[1], self.X.shape[0], self.X_test.shape[0]
 
-    def scores(self, name: str, settings: Settings) -> tuple[dict[str, float], dict[str, Any]]:
-        """All measures, and the setting; a system is measured once."""
+    def scores(self, name: str, settings: Settings) -> tuple[dict[str, float], dict[str, Any], Trials]:
+        """All measures, the setting, and the times; a system is measured once."""
         if name not in self.found:
             model, params = several_labels(name, self.X, self.Y, settings)
+            trials = Trials()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                answers = np.asarray(model.fit(self.X, self.Y).predict(self.X_test))
+                answers = np.asarray(trials.answers(model, self.X, self.Y, self.X_test))
             scores = set_scores(self.Y_test, answers)
             f1 = set_scores_by_label(self.Y_test, answers)
             n = self.Y.sum(axis=0)
             for low, high in FIGURE_2:
                 chosen = (n >= low) & (n <= high)
                 scores[f"{low}-{high}"] = float(f1[chosen].mean()) if chosen.any() else float("nan")
-            self.found[name] = scores, params
+            self.found[name] = scores, params, trials
         return self.found[name]
 
 
@@ -282,8 +261,8 @@ class OneMeasure:
         return self.problem.sizes
 
     def measure(self, name: str, settings: Settings) -> Measured:
-        scores, params = self.problem.scores(name, settings)
-        return Measured(scores[self.name], None, params, 1)
+        scores, params, trials = self.problem.scores(name, settings)
+        return replace(trials, scores=[scores[self.name]]).measured(None, params)
 
 
 def one_measure(name: str, measure: str) -> OneMeasure:
@@ -324,37 +303,33 @@ def _content(data: Any) -> Sequence[Any]:
 
 def rows(quick: bool = False) -> list[Row]:
     sizes = (7, 20, 67) if quick else SIZES
-    table_3 = [
-        Row(f"15 newsgroups, {n} per class", "newsgroups", partial(newsgroups, n), _column(TABLE_3, SIZES.index(n)))
+    news, abstracts = ("20news-bydate-raw",), ("arxiv_abstracts",)
+    made = [
+        Row(newsgroups_name(n), "newsgroups", partial(newsgroups, n), _column(TABLE_3, SIZES.index(n)), data=news)
         for n in sizes
     ]
     reuters = "reuters21578-modapte90"
-    table_4 = [
-        Row(f"Reuters-90 {measure}", "several labels", partial(one_measure, reuters, measure), _column(TABLE_4, place))
-        for place, measure in enumerate(MEASURES)
-        if not quick or measure in ("miF1", "maF1")
-    ]
+    for place, measure in enumerate(MEASURES):
+        if not quick or measure in ("miF1", "maF1"):
+            made.append(_measured_by(measure, reuters, f"Reuters-90 {measure}", paper=_column(TABLE_4, place)))
     if quick:
-        return table_3 + table_4
-    figure_2 = [
-        Row(
-            f"Reuters-90 maF1, {low} to {high} documents",
-            "few documents",
-            partial(one_measure, reuters, f"{low}-{high}"),
-        )
-        for low, high in FIGURE_2
+        return made
+    for low, high in FIGURE_2:
+        row = _measured_by(f"{low}-{high}", reuters, reuters_name(low, high))
+        made.append(replace(row, task="few documents"))
+    for data, title, note in (
+        ("ohsumed23", "OHSUMED-23", ""),
+        ("mulan_bibtex", "Bibtex", "words present or absent, not counted"),
+        ("eurlex_mini", "EUR-Lex mini", "every third document is a test document"),
+    ):
+        made += [_measured_by(measure, data, f"{title} {measure}", note=note) for measure in ("miF1", "maF1")]
+    return made + [
+        Row(f"arXiv abstracts, {n} per class", "abstracts", partial(arxiv, n), data=abstracts) for n in (5, 20, 100)
     ]
-    others = [
-        Row(f"{title} {measure}", "several labels", partial(one_measure, name, measure), note=note)
-        for name, title, note in (
-            ("ohsumed23", "OHSUMED-23", ""),
-            ("mulan_bibtex", "Bibtex", "words present or absent, not counted"),
-            ("eurlex_mini", "EUR-Lex mini", "every third document is a test document"),
-        )
-        for measure in ("miF1", "maF1")
-    ]
-    abstracts = [Row(f"arXiv abstracts, {n} per class", "abstracts", partial(arxiv, n)) for n in (5, 20, 100)]
-    return table_3 + table_4 + figure_2 + others + abstracts
+
+
+def _measured_by(measure: str, data: str, name: str, **more: Any) -> Row:
+    return Row(name, "several labels", partial(one_measure, data, measure), data=(data,), **more)
 
 
 def _column(table: Mapping[str, Sequence[float]], place: int) -> dict[str, float]:
@@ -375,6 +350,11 @@ def _measure(name: str, problem: Splits | OneMeasure, settings: Settings) -> Mea
     return problem.measure(name, settings)
 
 
+def _shared(row: Row, system: System) -> tuple[Any, str]:
+    """All measures of a collection with several labels are taken at once."""
+    return row.data if row.task in _SEVERAL else row.name, system.name
+
+
 def experiment(quick: bool = False) -> Experiment:
     settings = QUICK if quick else Settings()
     return Experiment(
@@ -383,8 +363,8 @@ def experiment(quick: bool = False) -> Experiment:
         source="Toutanova, Chen, Popat and Hofmann, Text Classification in a Hierarchical Mixture Model for Small "
         "Training Sets, CIKM 2001",
         metric="Accuracy in per cent (newsgroups, abstracts: the mean over splits), or the measure named",
-        protocol=f"{settings.splits} random splits, up to {settings.test_documents:,} test documents each, with paired "
-        "t-tests over the splits among the parameters. HM: documents count equally; by length: as the paper has it; "
+        protocol=f"{settings.splits} random splits, up to {settings.test_documents:,} test documents each. "
+        "HM: documents count equally; by length: as the paper has it; "
         "log: log(1+tf), rows of norm 10; flat and learned: other trees. Several labels: equal fractions, "
         f"probabilities by cross-validation, sets for the F1 of labels or of documents. Seed {settings.seed}.",
         rows=rows(quick),
@@ -392,4 +372,7 @@ def experiment(quick: bool = False) -> Experiment:
         settings=settings,
         baseline="NB",
         improved="HM",
+        plots=plots,
+        shared=_shared,
+        findings=HIERARCHY,
     )

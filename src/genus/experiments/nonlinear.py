@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -31,7 +31,9 @@ from sklearn.svm import LinearSVC
 
 from genus.datasets import count_matrix, load_dataset
 from genus.experiments import _boundaries, _shapes
+from genus.experiments._findings import NONLINEAR
 from genus.experiments._table import Experiment, Measured, Results, Row, System
+from genus.experiments._trials import Trials
 from genus.naive_bayes import MultinomialNB
 from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
 from genus.text import Vectorizer
@@ -178,22 +180,24 @@ def measure(
     random = hasattr(make(problem, 1, 0), "n_repetitions")
     n_splits = getattr(settings, problem.n_splits) if random or not problem.fixed else 1
 
-    def fitted(point: Mapping[str, Any], data: tuple[Any, Any], n_repetitions: int, seed: int) -> Any:
-        model = clone(make(problem, problem.repetitions or n_repetitions, seed))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # liblinear with a large C
-            return model.set_params(**point).fit(*data)
+    def made(point: Mapping[str, Any], n_repetitions: int, seed: int) -> Any:
+        return clone(make(problem, problem.repetitions or n_repetitions, seed)).set_params(**point)
 
     pairs = list(_choice(problem.first, settings))[:n_folds]
     n, seed = settings.choosing, settings.seed
-    scores = [np.mean([fitted(point, a, n, seed).score(*b) for a, b in pairs]) for point in points]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # liblinear with a large C
+        scores = [np.mean([made(point, n, seed).fit(*a).score(*b) for a, b in pairs]) for point in points]
     best = int(np.argmax(scores))
     split = (problem.split(number) for number in range(n_splits))
     n = settings.repetitions
-    tested = [fitted(points[best], s.train, n, seed + i).score(*s.test) for i, s in enumerate(split)]
-    spread = float(np.std(tested, ddof=1)) if n_splits > 1 else None
+    trials = Trials()
+    for i, s in enumerate(split):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            trials.add(made(points[best], n, seed + i), *s.train, *s.test)
     chosen = {name.split("__")[-1]: value for name, value in points[best].items()} | {"splits": n_splits}
-    return Measured(float(np.mean(tested)), float(scores[best]), chosen, len(points), spread)
+    return trials.measured(float(scores[best]), chosen, len(points))
 
 
 _MANY = 20_000  # training documents of which one fold tells enough
@@ -285,19 +289,21 @@ SIZES_OF = {
 
 def rows() -> list[Row]:
     """Table 1 with figure 3 A and B, figure 3 C, tables 2 to 4, and the exclusive or."""
-    made = [Row(f"IMDb {n:,}", "reviews", partial(reviews, n, 4)) for n in SIZES]
-    made[SIZES.index(25_000)] = Row(
-        "IMDb 25,000", "reviews", partial(reviews, 25_000, 4), _figures(TABLE_1), SIZES_OF["IMDb"], "table 1"
-    )
-    made += [Row(f"IMDb {n:,}", "few reviews", partial(reviews, n, 5, 10)) for n in SMALL_SIZES]
-    made.append(Row("IMDb, published split", "topics", partial(published, "imdb"), note="other films in the test"))
+    imdb = ("imdb",)
+    made = [Row(f"IMDb {n:,}", "reviews", partial(reviews, n, 4), data=imdb) for n in SIZES]
+    table_1 = SIZES.index(25_000)
+    made[table_1] = replace(made[table_1], paper=_figures(TABLE_1), sizes=SIZES_OF["IMDb"], note="table 1")
+    made += [Row(f"IMDb {n:,}", "few reviews", partial(reviews, n, 5, 10), data=imdb) for n in SMALL_SIZES]
+    films = "other films in the test"
+    made.append(Row("IMDb, published split", "topics", partial(published, "imdb"), note=films, data=imdb))
     for name, paper in TABLE_2.items():
         for kind in ("all-terms", "stemmed"):
-            load = partial(published, f"{name.lower()}-{kind}")
-            note = "the paper does not say which terms"
-            made.append(Row(f"{name}, {kind}", "topics", load, _figures(paper), SIZES_OF[name], note))
-    made.append(Row("1889 queries", "questions", None, _figures(TABLE_3)))
-    made.append(Row("TREC questions", "questions", questions, note="in the place of the paper's queries"))
+            data = f"{name.lower()}-{kind}"
+            load, note = partial(published, data), "the paper does not say which terms"
+            made.append(Row(f"{name}, {kind}", "topics", load, _figures(paper), SIZES_OF[name], note, (data,)))
+    made.append(Row("1889 queries", "questions", None, _figures(TABLE_3), note="never published"))
+    place = "in the place of the paper's queries"
+    made.append(Row("TREC questions", "questions", questions, note=place, data=("trec-questions",)))
     for name, (naive, hidden) in TABLE_4.items():
         note = "Gaussian models; our own shape"
         made.append(Row(name, "shapes", partial(shape, name), {"NB": naive, "NLHB": hidden}, (2, 2, 1000, 1000), note))
@@ -340,4 +346,5 @@ def experiment(quick: bool = False) -> Experiment:
         baseline="NB",
         improved="NLHB",
         draw=draw,
+        findings=NONLINEAR,
     )

@@ -10,7 +10,8 @@ fields as the non-relevant set, and the titles of other papers, with Cora's own 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -28,8 +29,11 @@ from genus._registry import MODELS, make_model
 from genus.datasets import load_dataset
 from genus.document_mixture import TiedDocumentMixture
 from genus.experiments._curves import Curve, curves
+from genus.experiments._findings import RTM
+from genus.experiments._frame import table
 from genus.experiments._illustration import OVERLAP, TOPICS, measure_overlap
 from genus.experiments._table import Experiment, Measured, Results, Row, System
+from genus.experiments._trials import Trials
 from genus.naive_bayes import MultinomialNB
 from genus.relevance import RelevanceTopicModel
 from genus.relevance_filter import RelevanceFilter
@@ -126,11 +130,19 @@ class Fold:
         return float((predicted == self.y_test).mean())
 
     @cached_property
-    def model(self) -> RelevanceTopicModel:
-        """The relevance-based topic model; its number of features and smoothing change without fitting again."""
+    def fitted(self) -> tuple[RelevanceTopicModel, float]:
+        """The relevance-based topic model, and the seconds of its fitting.
+
+        Its number of features and smoothing change without fitting again.
+        """
         s = self.settings
         model = RelevanceTopicModel(s.alpha, s.beta, n_sweeps=s.sweeps, n_chains=s.chains, random_state=s.seed)
-        return model.fit(self.X, self.y)
+        begin = time.perf_counter()
+        return model.fit(self.X, self.y), time.perf_counter() - begin
+
+    @property
+    def model(self) -> RelevanceTopicModel:
+        return self.fitted[0]
 
     @cached_property
     def filtered(self) -> Any:
@@ -190,40 +202,32 @@ def naive_bayes_features(fold: Fold, n_features: int, smoothing: str, weight: fl
 
 
 def measure_naive_bayes(smoothing: str, problem: Problem, settings: Settings) -> Measured:
-    def accuracies() -> Iterator[float]:
-        for fold in problem.folds:
-            if problem.n_features is None:
-                yield fold.accuracy(MultinomialNB(0.1, fit_prior=False).fit(fold.X, fold.y).predict(fold.X_test))
-            else:
-                scores = naive_bayes_features(fold, problem.n_features, smoothing, settings.weight)
-                yield fold.accuracy(np.unique(fold.y)[(fold.X_test @ scores.T).argmax(axis=1)])
-
-    return _mean(accuracies(), {})
+    if problem.n_features is None:
+        return measure_classifier(MultinomialNB(0.1, fit_prior=False), False, problem, settings)
+    trials = Trials()
+    for fold in problem.folds:
+        scores = naive_bayes_features(fold, problem.n_features, smoothing, settings.weight)
+        trials.scores.append(fold.accuracy(np.unique(fold.y)[(fold.X_test @ scores.T).argmax(axis=1)]))
+    return trials.measured()
 
 
 def measure_relevance(smoothing: str, problem: Problem, settings: Settings) -> Measured:
-    def accuracies() -> Iterator[float]:
-        for fold in problem.folds:
-            fold.model.set_params(n_features=problem.n_features, smoothing=smoothing, smoothing_weight=settings.weight)
-            yield fold.accuracy(fold.model.predict(fold.X_test))
-
+    trials = Trials()
+    for fold in problem.folds:
+        fold.model.set_params(n_features=problem.n_features, smoothing=smoothing, smoothing_weight=settings.weight)
+        begin = time.perf_counter()
+        trials.scores.append(fold.accuracy(fold.model.predict(fold.X_test)))
+        trials.fit_seconds.append(fold.fitted[1])
+        trials.predict_seconds.append((time.perf_counter() - begin) / fold.X_test.shape[0])
     shares = np.mean([fold.model.shares_[:, -1].mean(axis=(0, 1)) for fold in problem.folds], axis=0).round(2)
-    names = ("background", "class", "own")
-    return _mean(accuracies(), dict(zip(names, shares.tolist(), strict=True)))
+    return trials.measured(None, dict(zip(("background", "class", "own"), shares.tolist(), strict=True)))
 
 
 def measure_classifier(estimator: Any, filtered: bool, problem: Problem, settings: Settings) -> Measured:
-    def accuracies() -> Iterator[float]:
-        for fold in problem.folds:
-            X = fold.filtered if filtered else fold.X
-            yield fold.accuracy(clone(estimator).fit(X, fold.y).predict(fold.X_test))
-
-    return _mean(accuracies(), {"floor": settings.floor} if filtered else {})
-
-
-def _mean(accuracies: Iterator[float], params: dict[str, Any]) -> Measured:
-    each = list(accuracies)
-    return Measured(float(np.mean(each)), None, params, len(each))
+    trials = Trials()
+    for fold in problem.folds:
+        trials.add(clone(estimator), fold.filtered if filtered else fold.X, fold.y, fold.X_test, fold.y_test)
+    return trials.measured(None, {"floor": settings.floor} if filtered else {})
 
 
 _FEW, _ALL = "few words", "all words"
@@ -274,6 +278,11 @@ TABLES: dict[str, dict[int, dict[int, tuple[float, float]]]] = {
 _CLEAN: tuple[int | None, ...] = (25, 50, 100, 200, 500, 800, None)  # figures 5 and 6
 _NOISY: tuple[int | None, ...] = (25, 100, 500, None)
 COLLECTIONS = {"News5": news5, "Cora": cora_abstracts, "Cora titles": cora_titles}
+_DATA: dict[str, tuple[str, ...]] = {
+    "News5": ("20news-bydate-raw",),
+    "Cora": ("cora-abstracts", "arxiv_abstracts"),
+    "Cora titles": ("cora-titles",),
+}
 _NOTES = {
     "News5": "headers left out",
     "Cora": "2,211 abstracts of about 4,000 papers; noise: arXiv abstracts outside cs and stat",
@@ -293,12 +302,17 @@ def rows(settings: Settings, quick: bool = False) -> list[Row]:
                 figures = dict(zip(("NB", "RTM"), paper, strict=False))
                 title = f"{name} r={noise}, {n or 'all'}"
                 note = _NOTES[name] if noise == 0 and n == 25 else ""
-                found.append(Row(title, _ALL if n is None else _FEW, load, figures, note=note))
+                found.append(Row(title, _ALL if n is None else _FEW, load, figures, note=note, data=_DATA[name]))
     return found
 
 
 def _topic(topic: str) -> Any:
     return TOPICS[topic]
+
+
+def _shared(row: Row, system: System) -> str:
+    """Rows of a collection and a noise have their fitted models in common."""
+    return row.name.partition(",")[0]
 
 
 def figures(results: Results) -> str:
@@ -328,7 +342,28 @@ def figures(results: Results) -> str:
         "Tables 4 and 5: accuracy with 100 words over noise", note, "documents in each training document, 1 + r",
         {name: panel(name, by_noise) for name in COLLECTIONS},
     )  # fmt: skip
-    return words + noise
+    return words + noise + _losses(results)
+
+
+def _losses(results: Results) -> str:
+    """Tables 4 and 5 in the paper's own terms: by how much noise lowers the accuracy of r = 0, in per cent of it."""
+
+    def loss(of: Callable[[int], float | None], noise: int) -> str:
+        clean, noisy = of(0), of(noise)
+        return "" if clean is None or noisy is None else f"{100 * (noisy / clean - 1):+.1f} %"
+
+    lines = []
+    for name, words in ((name, n) for name in TABLES for n in (25, 100, 500)):
+        for i, system in enumerate(("NB", "RTM")):
+            printed = {noise: by_words[words][i] for noise, by_words in TABLES[name].items()}
+            ours = {noise: results.scores(f"{name} r={noise}, {words}").get(system) for noise in printed}
+            found = [f"<td>{loss(of.get, noise)}</td>" for noise in (1, 2, 4) for of in (printed, ours)]
+            if any(score is not None for score in ours.values()):
+                lines.append(f"<tr><th scope='row'>{name}, {words} words, {system}</th>{''.join(found)}</tr>")
+    head = ["", *(f"r = {noise}, {who}" for noise in (1, 2, 4) for who in ("paper", "genus"))]
+    shown = table("plain", head, f"<tbody>{''.join(lines)}</tbody>")
+    note = "Change of the accuracy with r documents of noise, relative to none."
+    return f"<section><h2>Tables 4 and 5: what noise costs</h2><p class='note'>{note}</p>{shown}</section>"
 
 
 def experiment(quick: bool = False) -> Experiment:
@@ -351,4 +386,6 @@ def experiment(quick: bool = False) -> Experiment:
         baseline="NB",
         improved="RTM",
         draw=figures,
+        shared=_shared,
+        findings=RTM,
     )

@@ -1,0 +1,174 @@
+"""Classifiers of texts that people use today, tuned; and tasks to compare them on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import ComplementNB
+from sklearn.svm import LinearSVC
+
+from genus.datasets import Dataset, load_dataset
+from genus.errors import DataError
+
+_TEST_SHARE = 0.3  # of a set that has no test part
+
+
+@dataclass(frozen=True)
+class Task:
+    """Texts and classes to learn from, others to be asked, and perhaps texts without labels.
+
+    Texts made of counts are ``unordered``: their neighbouring words say nothing.
+    """
+
+    name: str
+    texts: list[str]
+    labels: NDArray[Any]
+    test_texts: list[str]
+    test_labels: NDArray[Any]
+    unordered: bool = False
+    unlabeled: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Different words, classes, and the documents to train on and to test with."""
+        words = len({word for text in self.texts for word in text.split()})
+        return words, len(np.unique(self.labels)), len(self.texts), len(self.test_texts)
+
+
+def load_task(name: str, most: int | None = None) -> Task:
+    """The set's own parts, or three tenths of it as the test part; at most so many documents of a part."""
+    rng = np.random.default_rng(0)
+    try:
+        parts = [load_dataset(name, part) for part in ("train", "test")]
+        train, test = (_documents(part) for part in parts)
+    except DataError:
+        parts = [load_dataset(name, "all")]
+        texts, labels = _documents(parts[0])
+        order = rng.permutation(len(labels))
+        cut = int(len(order) * (1 - _TEST_SHARE))
+        train, test = (([texts[i] for i in part], labels[part]) for part in (order[:cut], order[cut:]))
+    if most is not None:
+        train, test = (_some(part, most, rng) for part in (train, test))
+    return Task(name, *train, *test, unordered=parts[0].texts is None)
+
+
+def _documents(data: Dataset) -> tuple[list[str], NDArray[Any]]:
+    """Texts with one label; counts are words repeated."""
+    if data.texts is not None:
+        texts = data.texts
+    else:
+        texts = [" ".join(w for w, n in row.items() for _ in range(int(n))) for row in data.counts or []]
+    labels = [label if isinstance(label, list) else [label] for label in data.labels]
+    single = [i for i, label in enumerate(labels) if len(label) == 1]
+    return [texts[i] for i in single], np.array([str(labels[i][0]) for i in single])
+
+
+def _some(part: tuple[list[str], NDArray[Any]], n: int, rng: np.random.Generator) -> tuple[list[str], NDArray[Any]]:
+    chosen = rng.permutation(len(part[0]))[:n]
+    return [part[0][i] for i in chosen], part[1][chosen]
+
+
+def few(task: Task, n: int, seed: int, n_unlabeled: int = 0) -> Task:
+    """So many documents of each class, and some of the others without their labels."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(task.labels))
+    chosen = np.concatenate([order[task.labels[order] == c][:n] for c in np.unique(task.labels)])
+    rest = np.setdiff1d(order, chosen)
+    more = tuple(task.texts[i] for i in rng.permutation(rest)[:n_unlabeled])
+    name = f"{task.name}, {n} each{', unlabelled' if more else ''}, draw {seed}"
+    texts = [task.texts[i] for i in chosen]
+    return Task(name, texts, task.labels[chosen], task.test_texts, task.test_labels, task.unordered, more)
+
+
+class NBSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Presence of words times their log-count ratios, one class against the rest (Wang and Manning, 2012)."""
+
+    def __init__(self, C: float = 1.0, beta: float = 0.25) -> None:
+        self.C = C
+        self.beta = beta
+
+    def fit(self, X: Any, y: Any) -> NBSVM:
+        X = (X > 0).astype(np.float64)
+        self.classes_ = np.unique(y)
+        weights, bias = [], []
+        for c in self.classes_[-1:] if len(self.classes_) == 2 else self.classes_:
+            own = y == c
+            p, q = (1 + np.asarray(X[side].sum(axis=0)).ravel() for side in (own, ~own))
+            ratio = np.log(p / p.sum()) - np.log(q / q.sum())
+            svm = LinearSVC(C=self.C, random_state=0).fit(X @ sparse.diags(ratio), own)
+            w = svm.coef_[0]
+            weights.append(ratio * ((1 - self.beta) * np.abs(w).mean() + self.beta * w))
+            bias.append(svm.intercept_[0])
+        self.weights_, self.bias_ = np.array(weights), np.array(bias)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        scores = (X > 0).astype(np.float64) @ self.weights_.T + self.bias_
+        best = (scores[:, 0] > 0).astype(int) if len(self.classes_) == 2 else scores.argmax(axis=1)
+        return self.classes_[best]
+
+
+Grid = Mapping[str, Sequence[float]]
+
+PEERS: dict[str, tuple[Any, Grid]] = {  # and what is chosen of each
+    "LinearSVC": (LinearSVC(random_state=0), {"C": [0.03, 0.1, 0.3, 1, 3, 10]}),
+    "LogisticRegression": (
+        OneVsRestClassifier(LogisticRegression(solver="liblinear")),
+        {"estimator__C": [1, 10, 100]},
+    ),
+    "ComplementNB": (ComplementNB(), {"alpha": [0.03, 0.1, 0.3, 1, 3]}),
+    "NBSVM": (NBSVM(), {"C": [0.1, 1], "beta": [0.25, 1]}),
+}
+
+
+class TunedPeer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A peer on TF-IDF (sublinear) of words, or of words and pairs where texts have an order: chosen by folds."""
+
+    def __init__(self, peer: Any, grid: Grid, n_folds: int, n_jobs: int = 1, unordered: bool = False) -> None:
+        self.peer = peer
+        self.grid = grid
+        self.n_folds = n_folds
+        self.n_jobs = n_jobs
+        self.unordered = unordered
+
+    def fit(self, texts: Sequence[str], labels: NDArray[Any], unlabeled: Sequence[str] = ()) -> TunedPeer:
+        self.best_score_ = -np.inf
+        for ngrams in ((1, 1),) if self.unordered else ((1, 1), (1, 2)):
+            words = TfidfVectorizer(sublinear_tf=True, ngram_range=ngrams, min_df=1 if ngrams == (1, 1) else 2)
+            try:
+                X = words.fit_transform(texts)
+            except ValueError:  # nothing is left
+                continue
+            folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # small classes, and solvers that stop early
+                search = GridSearchCV(clone(self.peer), self.grid, cv=folds, n_jobs=self.n_jobs).fit(X, labels)
+            if search.best_score_ > self.best_score_:
+                self.best_score_, self.best_params_ = (
+                    search.best_score_,
+                    {"pairs": ngrams[1] - 1, **search.best_params_},
+                )
+                self.words_, self.model_ = words, search.best_estimator_
+        if unlabeled:
+            self._learn_own_answers(texts, labels, unlabeled)
+        return self
+
+    def _learn_own_answers(self, texts: Sequence[str], labels: NDArray[Any], unlabeled: Sequence[str]) -> None:
+        """Self-training, once: the peer's answers for unlabelled texts, learned with the others."""
+        X, more = self.words_.transform(texts), self.words_.transform(unlabeled)
+        answers = np.concatenate([labels, self.model_.predict(more)])
+        self.model_.fit(sparse.vstack([X, more]).tocsr(), answers)
+
+    def predict(self, texts: Sequence[str]) -> Any:
+        return self.model_.predict(self.words_.transform(texts))
