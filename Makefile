@@ -33,10 +33,11 @@ format: $(VENV)/installed
 stubs: $(VENV)/installed
 	$(BIN)/python tools/stubs.py
 
-# The papers' tables, measured again (up to 90 minutes; goes on where it was stopped), and their summary in the docs.
+# The papers' tables, measured again (up to 90 minutes; goes on where it was stopped), and what the docs and the README
+# say of them.
 results: $(VENV)/installed
 	@$(BIN)/genus reproduce all --out build/report
-	@$(BIN)/python tools/results.py build/report docs/results.md
+	@$(BIN)/python tools/results.py build/report docs/results.md README.md
 
 # Peers and genus side by side. BENCH passes options, for instance: make bench BENCH="--quick --only text"
 bench: $(VENV)/installed

@@ -1,56 +1,149 @@
-"""Writes docs/results.md from a report of `genus reproduce all`: python tools/results.py REPORT docs/results.md."""
+"""Writes docs/results.md, and the README's table of accuracies, from a report of `genus reproduce all`.
+
+python tools/results.py REPORT docs/results.md README.md
+"""
 
 from __future__ import annotations
 
 import datetime
 import json
+import re
 import sys
 from pathlib import Path
+from statistics import mean, median
 from typing import Any
 
 from genus.experiments._table import NEAR, verdict
 
+BETWEEN = re.compile(
+    r"(?<=<!-- written by make results -->\n).*?(?=<!-- end of what make results writes -->)", re.DOTALL
+)
 
-def main(report: str, target: str) -> None:
+
+def main(report: str, results: str, readme: str) -> None:
     papers = json.loads((Path(report) / "results.json").read_text("utf-8"))
-    minutes = sum(paper["seconds"] for paper in papers.values()) / 60
-    used = ", ".join(f"{name} {number}" for name, number in next(iter(papers.values()))["versions"].items())
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    Path(results).write_text(results_page(papers, date), encoding="utf-8")
+    page = Path(readme).read_text("utf-8")
+    if not BETWEEN.search(page):
+        sys.exit(f"{readme} has no place for the table")
+    Path(readme).write_text(BETWEEN.sub(lambda _: comparison(papers["auto"], date), page), encoding="utf-8")
+
+
+def results_page(papers: dict[str, Any], date: str) -> str:
+    first = next(iter(papers.values()))
+    run = first["run"]
     parts = [
         "# The papers, measured again\n",
-        f"Written by `make results` on {date} ({used}; {minutes:.0f} minutes of measuring), not by hand."
-        f" Scores in per cent; the paper's own in brackets; a figure is the same within {NEAR:g} point.\n",
+        f"Written by `make results` on {date} from a full run of genus {first['versions']['genus']}, not by hand. "
+        f"Scores in per cent, the paper's own in brackets, ± standard deviations over splits; a figure is the same "
+        f"within {NEAR:g} point. • worse, ◦ better than the paper's system by the corrected resampled t-test over "
+        f"splits, p < .05.\n",
+        f"`{run['command']}`: {_minutes(papers.values())} minutes, summed over cells. {run['machine']}. "
+        f"{run['software']}.\n",
+        _overview(papers),
         *(_paper(paper) for paper in papers.values()),
     ]
-    Path(target).write_text("\n".join(parts), encoding="utf-8")
+    return "\n".join(parts)
+
+
+def _overview(papers: dict[str, Any]) -> str:
+    lines = [_line(["", "same", "better", "below", "failed", "sets absent", "minutes"]), _line(["---"] * 7)]
+    for paper in papers.values():
+        said = [word for row in paper["rows"] for word in _verdicts(row)]
+        failed = sum(cell["error"] is not None for row in paper["rows"] for cell in row["cells"].values())
+        absent = sum(row["absent"] is not None for row in paper["rows"])
+        counts = [said.count("same"), said.count("better"), said.count("below"), failed, absent, _minutes([paper])]
+        lines.append(_line([paper["title"], *map(str, counts)]))
+    return "\n".join(lines) + "\n"
 
 
 def _paper(paper: dict[str, Any]) -> str:
     rows = [row for row in paper["rows"] if row["cells"]]
     names = list(dict.fromkeys(name for row in rows for name in row["cells"]))
+    marks = {(row, system): mark for row, system, mark in paper["marks"]}
     lines = [f"## {paper['title']}\n", f"{paper['source']}. {paper['metric']}. {paper['protocol']}\n"]
     lines += [_line(["data set", *names, "verdicts"]), _line(["---"] * (len(names) + 2))]
     for row in rows:
-        said = [
-            verdict(cell["paper"], 100 * cell["score"])
-            for cell in row["cells"].values()
-            if cell["paper"] is not None and cell["score"] is not None
-        ]
+        said = _verdicts(row)
         counted = ", ".join(f"{said.count(word)} {word}" for word in ("same", "better", "below") if word in said)
-        lines.append(_line([row["name"], *(_score(row["cells"].get(name)) for name in names), counted]))
+        scores = [_score(row["cells"].get(name), marks.get((row["name"], name), "")) for name in names]
+        lines.append(_line([row["name"], *scores, counted]))
+    tests = _tests(paper)
+    if tests:
+        lines.append("\nPaired t-tests over data sets, one-sided: " + "; ".join(tests) + ".")
     absent = [f"{row['name']} ({row['absent']})" for row in paper["rows"] if row["absent"]]
     if absent:
         lines.append(f"\nNot here: {'; '.join(absent)}.")
+    if paper["findings"]:
+        lines.append("\nWhat did not come out, and why:\n")
+        lines += [f"- {finding}" for finding in paper["findings"]]
     return "\n".join(lines) + "\n"
 
 
-def _score(cell: dict[str, Any] | None) -> str:
+def _verdicts(row: dict[str, Any]) -> list[str]:
+    cells = [cell for cell in row["cells"].values() if cell["paper"] is not None and cell["score"] is not None]
+    return [verdict(cell["paper"], 100 * cell["score"]) for cell in cells]
+
+
+def _score(cell: dict[str, Any] | None, mark: str) -> str:
     if cell is None:
         return ""
     if cell["score"] is None:
         return "failed"
-    ours = f"{100 * cell['score']:.2f}"
-    return ours if cell["paper"] is None else f"{ours} ({cell['paper']:.2f})"
+    spread = "" if cell["spread"] is None else f" ± {100 * cell['spread']:.2f}"
+    paper = "" if cell["paper"] is None else f" ({cell['paper']:.2f})"
+    return f"{100 * cell['score']:.2f}{mark}{spread}{paper}"
+
+
+def _tests(paper: dict[str, Any]) -> list[str]:
+    return [
+        f"{t['first']} - {t['second']} {t['difference']:+.2f} (p {t['p']:.3f}, {t['n']} sets)"
+        for t in paper["tests"]["genus"]
+    ]
+
+
+def _minutes(papers: Any) -> int:
+    return round(sum(paper["seconds"] for paper in papers) / 60)
+
+
+def comparison(auto: dict[str, Any], date: str) -> str:
+    """The README's table: means of accuracies, ranks, wins and times of `TextClassifier()` and its peers."""
+    names = list(dict.fromkeys(name for row in auto["rows"] for name in row["cells"]))
+    whole = [row for row in auto["rows"] if row["task"] == "all documents" and _all_scored(row, names)]
+    few: dict[str, list[dict[str, Any]]] = {}
+    for row in auto["rows"]:
+        if row["task"] != "all documents" and _all_scored(row, names):
+            few.setdefault(row["name"].rpartition(", ")[2], []).append(row)
+    lines = [_line(["", *names]), _line(["---", *["---:"] * len(names)])]
+    groups = {f"mean accuracy, {len(whole)} sets": whole}
+    groups |= {f"{kind}, {len(rows)} sets": rows for kind, rows in few.items()}
+    for title, rows in groups.items():
+        if rows:
+            means = {name: mean(100 * row["cells"][name]["score"] for row in rows) for name in names}
+            best = max(means.values())
+            lines.append(_line([title, *(f"**{m:.2f}**" if m == best else f"{m:.2f}" for m in means.values())]))
+    if whole:
+        ranks = {name: mean(_rank(row, name) for row in whole) for name in names}
+        lines.append(_line(["mean rank", *(f"{ranks[name]:.2f}" for name in names)]))
+        wins = [sum(_beats(row, names[0], name) for row in whole) for name in names]
+        lines.append(_line([f"{names[0]} is better in", "", *(f"{n} of {len(whole)}" for n in wins[1:])]))
+        times = [median(row["cells"][name]["fit_seconds"] for row in whole) for name in names]
+        lines.append(_line(["median seconds, choosing included", *(f"{seconds:.1f}" for seconds in times)]))
+    note = f"({date}, genus {auto['versions']['genus']}. {auto['run']['machine']}. All sets: docs/results.md.)"
+    return "\n".join(lines) + f"\n\n{note}\n"
+
+
+def _all_scored(row: dict[str, Any], names: list[str]) -> bool:
+    return bool(names) and all(name in row["cells"] and row["cells"][name]["score"] is not None for name in names)
+
+
+def _rank(row: dict[str, Any], name: str) -> int:
+    return 1 + sum(_beats(row, other, name) for other in row["cells"])
+
+
+def _beats(row: dict[str, Any], first: str, second: str) -> bool:
+    return bool(row["cells"][first]["score"] > row["cells"][second]["score"] + 1e-9)
 
 
 def _line(cells: list[str]) -> str:
