@@ -1,5 +1,7 @@
 """The experiment of discriminative naive Bayes: the paper's own statements about its tables, and how ours are made."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -81,8 +83,11 @@ def test_a_small_table_is_measured_with_folds_marks_and_plots(monkeypatch, tmp_p
 
 
 def test_plots_hold_all_points_within_their_frame():
-    plot = Plot("t", "", "x", "y", {"a": [(1, 0.5), (1000, 20)], "b": [(10, 3)]}, logarithmic=True)
+    plot = Plot("t", "", "x", "y", {"a": [(1, 0.5), (1000, 20)], "b": [(10, 3)]}, logarithmic="xy")
     assert draw(plot).count("<circle") == 3
     assert "1,000" in draw(plot)
+    paper = Plot("t", "", "x", "y", {"a": [(7, 40), (667, 80)], "a, paper": [(7, 50)]}, logarithmic="x")
+    assert draw(paper).count("stroke-dasharray") == 2  # the line and its name
+    assert all(0 <= float(x) <= 884 for x in re.findall(r'cx="([\d.]+)"', draw(paper)))
     assert draw(Plot("t", "", "x", "y", {"a": [(2, 2.0)]})).count("<circle") == 1
     assert "Nothing to show" in draw(Plot("t", "", "x", "y", {"a": []}))

@@ -22,7 +22,8 @@ svg { max-width: none; }
 .cells th:first-child, .plain th:first-child, .cells .who { text-align: left; }
 .cells th, .plain th { font-weight: normal; }
 .cells thead th, .plain thead th { color: var(--soft); border-bottom: 1px solid var(--line); }
-.cells tbody th { vertical-align: top; white-space: normal; max-width: 190px; }
+.cells tbody th { vertical-align: top; white-space: normal; min-width: 110px; max-width: 190px; }
+@media (max-width: 600px) { .settings { grid-template-columns: 1fr; } .settings dd { margin-bottom: 8px; } }
 .cells tbody, .plain tbody { border-bottom: 1px solid var(--line); }
 .cells .paper, .cells .who, .who { color: var(--soft); }
 .cells .best { font-weight: 600; }

@@ -34,7 +34,7 @@ def plots(results: Results) -> list[Plot]:
         "documents per class",
         "accuracy",
         ours | paper,
-        logarithmic=True,
+        logarithmic="x",
     )
     middles = {(low + high) / 2: reuters_name(low, high) for low, high in FIGURE_2}
     figure_2 = Plot(

@@ -13,7 +13,7 @@ Runs = Sequence[tuple[str, Experiment, Results]]  # a paper's short name, what w
 
 _HEAT = """<style>
 .heat td { min-width: 52px; } .heat .none { color: var(--soft); }
-.papers td, .papers th { text-align: left; white-space: normal; }
+.papers td, .papers th { text-align: left; white-space: normal; } .papers th:first-child { min-width: 150px; }
 </style>
 """
 

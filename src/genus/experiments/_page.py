@@ -34,7 +34,8 @@ def _findings(experiment: Experiment) -> str:
     if not experiment.findings:
         return ""
     items = "".join(f"<li>{_e(finding)}</li>" for finding in experiment.findings)
-    return f'<section><h2>What did not come out, and why</h2><ul class="findings">{items}</ul></section>'
+    title = "What did not come out, and why" if any(row.paper for row in experiment.rows) else "What to know"
+    return f'<section><h2>{title}</h2><ul class="findings">{items}</ul></section>'
 
 
 def _run(experiment: Experiment, results: Results, around: Mapping[str, str]) -> str:
@@ -67,11 +68,17 @@ def _block(rows: Sequence[Row], names: Sequence[str], results: Results, signs: M
 def _row(row: Row, names: Sequence[str], results: Results, signs: Marks) -> str:
     scores = results.scores(row.name)
     sizes = results.sizes(row.name)
-    words = f"{sizes[2]:,} + {sizes[3]:,} documents, {sizes[1]:,} classes" if sizes else ""
+    tests = f" + {sizes[3]:,}" if sizes and sizes[3] else ""
+    words = f"{sizes[2]:,}{tests} documents, {sizes[1]:,} classes" if sizes else ""
     lines = []
     if row.paper:
         lines.append(("paper", _numbers(names, row.paper, "paper")))
-    lines.append(("genus", _numbers(names, scores, signs={name: signs.get((row.name, name), "") for name in names})))
+    lines.append(
+        (
+            "genus" if row.paper else "",
+            _numbers(names, scores, signs={name: signs.get((row.name, name), "") for name in names}),
+        )
+    )
     spreads = results.spreads(row.name)
     if spreads:
         shown = [f"{spreads[name]:.2f}" if name in spreads else "" for name in names]

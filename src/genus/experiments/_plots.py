@@ -9,6 +9,7 @@ from genus.experiments._table import Plot
 from genus.report.page import _e
 
 _COLOURS = ("#1f6feb", "#d1242f", "#2da44e", "#bf8700", "#8250df", "#57606a")
+_PAPER = ", paper"  # how the names of a paper's own lines end
 _LEFT, _TOP, _WIDTH, _HEIGHT = 64, 12, 640, 300
 
 
@@ -17,8 +18,8 @@ def draw(plot: Plot) -> str:
     points = [point for line in plot.lines.values() for point in line]
     if not points:
         return "<p>Nothing to show yet.</p>"
-    x_ticks, x_at = _axis([x for x, _ in points], plot.logarithmic)
-    y_ticks, y_at = _axis([y for _, y in points], plot.logarithmic)
+    x_ticks, x_at = _axis([x for x, _ in points], "x" in plot.logarithmic)
+    y_ticks, y_at = _axis([y for _, y in points], "y" in plot.logarithmic)
 
     def x(value: float) -> float:
         return _LEFT + _WIDTH * x_at(value)
@@ -36,8 +37,9 @@ def draw(plot: Plot) -> str:
         f'<text x="{_LEFT - 8}" y="{y(v) + 4:.1f}" text-anchor="end">{_number(v)}</text>'
         for v in y_ticks
     )
+    strokes = _strokes(list(plot.lines))
     lines = "".join(
-        _line(name, line, _COLOURS[i % len(_COLOURS)], x, y) + _legend(name, _COLOURS[i % len(_COLOURS)], i)
+        _line(name, line, strokes[name], x, y) + _legend(name, strokes[name], i)
         for i, (name, line) in enumerate(plot.lines.items())
     )
     return (
@@ -48,12 +50,28 @@ def draw(plot: Plot) -> str:
     )
 
 
+def _strokes(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each system; the paper's line of a system is dashed."""
+    systems = list(dict.fromkeys(name.removesuffix(_PAPER) for name in names))
+    colours = {system: _COLOURS[i % len(_COLOURS)] for i, system in enumerate(systems)}
+    return {
+        name: f'stroke="{colours[name.removesuffix(_PAPER)]}"' + ' stroke-dasharray="5 4"' * name.endswith(_PAPER)
+        for name in names
+    }
+
+
 def _axis(values: Sequence[float], logarithmic: bool) -> tuple[list[float], Callable[[float], float]]:
     """Ticks, and where a value stands between 0 and 1."""
     if logarithmic:
-        low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-        high = max(high, low + 1)
-        return [10.0**k for k in range(low, high + 1)], lambda v: (math.log10(v) - low) / (high - low)
+        low, high = math.log10(min(values)), math.log10(max(values))
+        if high - low < 2.5:  # few decades: also ticks within them
+            ticks = [m * 10.0**k for k in range(math.floor(low), math.ceil(high) + 1) for m in (1, 2, 5)]
+        else:
+            ticks = [10.0**k for k in range(math.floor(low), math.ceil(high) + 1)]
+        first = max((t for t in ticks if t <= min(values)), default=ticks[0])
+        last = min((t for t in ticks if t >= max(values) and t > first), default=10 * first)
+        low, high = math.log10(first), math.log10(last)
+        return [t for t in ticks if first <= t <= last], lambda v: (math.log10(v) - low) / (high - low)
     span = max(max(values) - min(values), 1e-9)
     step = 10.0 ** math.floor(math.log10(span))
     step = next(s for s in (step / 5, step / 2, step, 2 * step) if span / s <= 6)
@@ -69,22 +87,23 @@ def _number(value: float) -> str:
 def _line(
     name: str,
     points: Sequence[tuple[float, float]],
-    colour: str,
+    stroke: str,
     x: Callable[[float], float],
     y: Callable[[float], float],
 ) -> str:
     places = [(x(a), y(b)) for a, b in points]
+    fill = stroke.split()[0].replace("stroke", "fill")
     path = "L".join(f"{a:.1f} {b:.1f}" for a, b in places)
     marks = "".join(
-        f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3" fill="{colour}"><title>{_e(name)}: {a:g}, {b:.4g}</title></circle>'
+        f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3" {fill}><title>{_e(name)}: {a:g}, {b:.4g}</title></circle>'
         for (px, py), (a, b) in zip(places, points, strict=True)
     )
-    return f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>{marks}'
+    return f'<path d="M{path}" fill="none" {stroke} stroke-width="1.5"/>{marks}'
 
 
-def _legend(name: str, colour: str, i: int) -> str:
+def _legend(name: str, stroke: str, i: int) -> str:
     y = _TOP + 14 + 20 * i
     return (
-        f'<path d="M{_LEFT + _WIDTH + 12} {y - 4}h18" stroke="{colour}" stroke-width="2"/>'
+        f'<path d="M{_LEFT + _WIDTH + 12} {y - 4}h18" {stroke} stroke-width="2"/>'
         f'<text x="{_LEFT + _WIDTH + 36}" y="{y}">{_e(name)}</text>'
     )

@@ -112,7 +112,10 @@ def _label_sides(marks: Sequence[tuple[str, float, float]]) -> list[tuple[int, i
         for dx, dy in _SIDES:
             reach = x + dx + math.copysign(6.2 * len(name), dx)
             box = min(x + dx, reach), y + dy - 10, max(x + dx, reach), y + dy + 2
-            if not any(a < box[2] and box[0] < c and b < box[3] and box[1] < d for a, b, c, d in taken) and box[0] > 56:
+            if (
+                not any(a < box[2] and box[0] < c and b < box[3] and box[1] < d for a, b, c, d in taken)
+                and 56 < box[0] < box[2] < 996
+            ):
                 break
         else:
             (dx, dy), box = _SIDES[0], (x, y, x, y)

@@ -37,7 +37,7 @@ class Plot:
     x: str
     y: str
     lines: Mapping[str, Sequence[tuple[float, float]]]
-    logarithmic: bool = False  # both axes
+    logarithmic: str = ""  # "x" or "xy": the axes that are
 
 
 @dataclass(frozen=True)
