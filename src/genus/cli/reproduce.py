@@ -71,11 +71,12 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: 
 
 
 def _run(names: list[str], quick: bool, folder: Path | None, jobs: int) -> list[tuple[str, Experiment, Results]]:
-    from genus.experiments._run import run
+    from genus.experiments._run import is_here, run
 
     planned = [experiment(name, quick=quick) for name in names]
     folders = [folder / name if folder is not None and len(names) > 1 else folder for name in names]
-    with _progress(sum(len(one.cells) for one in planned)) as tell:
+    n_cells = sum(is_here(row) for one in planned for row, _ in one.cells)
+    with _progress(n_cells) as tell:
         results = run(list(zip(planned, folders, strict=True)), tell, jobs)
     return list(zip(names, planned, results, strict=True))
 

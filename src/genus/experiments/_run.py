@@ -61,6 +61,15 @@ def run(
     return [_in_order(experiment, found) for (experiment, _), found in zip(planned, results, strict=True)]
 
 
+def is_here(row: Row) -> bool:
+    """Whether the data sets that the row reads are there."""
+    try:
+        data_checksum(row.data)
+    except DataError:
+        return False
+    return True
+
+
 def _stored(experiment: Experiment, store: Store) -> Results:
     """The cells that are there already, and the rows whose data are not."""
     results = Results()
