@@ -40,7 +40,7 @@ COUNTS = tuple(
         "tr45", "wap",
     )
 )  # fmt: skip
-MOST = {"20ng-stemmed": 5_000, "imdb": 5_000, "arxiv_titles": 10_000, "ohsumed23": 4_000}  # documents of a part
+MOST = {"20ng-stemmed": 5_000, "imdb": 5_000, "arxiv_titles": 6_000, "ohsumed23": 4_000}  # documents of a part
 FEW = (5, 10, 20)
 FEW_SETS = (
     "webkb-stemmed",
