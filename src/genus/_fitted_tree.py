@@ -16,12 +16,10 @@ from genus.hierarchy import WHOLE, Node
 
 
 @dataclass(frozen=True)
-class FittedTree:
-    """What is made of the counts: the tree and the scores."""
+class TreeAnswers:
+    """Answers at any level of a tree, from the probabilities of its classes."""
 
     paths: TreePaths
-    scores: PathTable
-    n_iterations: int  # how often words were moved
 
     @cached_property
     def names(self) -> list[Any]:
@@ -74,6 +72,14 @@ class FittedTree:
         """Nodes by name: text, or objects where an unnamed root stands among numbers."""
         kinds = {type(self.names[i]) for i in set(answers.tolist())}
         return np.array([self.names[i] for i in answers.tolist()], dtype=object if len(kinds) > 1 else None)
+
+
+@dataclass(frozen=True)
+class FittedTree(TreeAnswers):
+    """What is made of the counts: the tree and the scores."""
+
+    scores: PathTable
+    n_iterations: int  # how often words were moved
 
     def column(self, node: Any) -> int | None:
         """The column of a node's scores. None where no class is below it, or a single child speaks for it."""

@@ -157,10 +157,7 @@ class TreeClassifier(RememberingClassifier):
     def _predict_node_rows(
         self, rows: SparseRows, level: int | None, min_proba: float | None
     ) -> tuple[NDArray[Any], Float64]:
-        if level is not None:
-            _check_steps("level", level, 0)
-        if min_proba is not None:
-            _check_number("min_proba", min_proba, 0, 1, "None or a number from 0 to 1")
+        check_question(level, min_proba)
         fitted: FittedTree = self._parameters
         parts = [
             fitted.answers(np.exp(self._normalize(scores)), level, min_proba) for scores in self._score_blocks(rows)
@@ -344,6 +341,14 @@ def _by_class(counts: ClassCounts) -> Any:
     """The classes' sums as sparse rows."""
     shape = counts.n_words, counts.n_classes
     return sparse.csr_array((counts.counts / ONE, counts.classes, counts.indptr), shape=shape).T.tocsr()
+
+
+def check_question(level: int | None, min_proba: float | None) -> None:
+    """Whether nodes can be asked for like this."""
+    if level is not None:
+        _check_steps("level", level, 0)
+    if min_proba is not None:
+        _check_number("min_proba", min_proba, 0, 1, "None or a number from 0 to 1")
 
 
 def _check_steps(name: str, value: Any, least: int, otherwise: str = "") -> None:
