@@ -104,7 +104,7 @@ def test_a_tree_from_a_file(capsys):
     ],
 )
 def test_wrong_questions_are_answered_in_one_line(model, capsys, args, said):
-    assert main(["train", "pets.jsonl", "--out", "nb.genus"]) == 0
+    assert main(["train", "pets.jsonl", "--out", "nb.genus", "--model", "nb"]) == 0
     Path("tree.json").write_text('{"cars": null}')
     Path("cycle.json").write_text('{"a": "b", "b": "a"}')
     Path("small.json").write_text('{"cars": null}')

@@ -46,6 +46,7 @@ class Jury:
     grouped: bool
     objective: str
     n_jobs: int | None
+    shift: Float64  # what is added to the classes' scores, where texts to come have other priors
 
     @classmethod
     def of(
@@ -57,6 +58,7 @@ class Jury:
         objective: str,
         seed: int,
         n_jobs: int | None,
+        shift: Float64 | None = None,
     ) -> Jury:
         rng = np.random.default_rng(seed)
         most = max(min(_MOST_DOCUMENTS, _LARGEST_TABLE // n_classes), 100)
@@ -64,7 +66,8 @@ class Jury:
         own = codes[chosen]
         folds = _stratified(own, rng) if groups is None else _grouped(np.asarray(groups)[chosen], rng)
         counted = np.ones(len(chosen)) if weights is None else weights[chosen]
-        return cls(chosen, own, counted, folds, n_classes, groups is not None, objective, n_jobs)
+        shift = np.zeros(n_classes) if shift is None else shift
+        return cls(chosen, own, counted, folds, n_classes, groups is not None, objective, n_jobs, shift)
 
     @property
     def n_folds(self) -> int:
@@ -122,13 +125,15 @@ class Jury:
         return model._fit_rows(take_rows(rows, train), self.codes[train], self.weights[train])
 
     def measure(self, scores: Scores) -> Verdict:
-        """What scores, at the right temperature, are worth."""
-        weights = self.weights / max(self.weights.sum(), 1e-300)
+        """What scores, at the right temperature, are worth among texts of the stated priors."""
+        counted = self.weights * np.exp(self.shift)[self.codes]
+        weights = counted / max(counted.sum(), 1e-300)
+        scores = scores + self.shift
         best = scores.argmax(axis=1)
         accuracy = float(weights @ (best == self.codes))
         log_p = scores[np.arange(len(best)), self.codes] - np.logaddexp.reduce(scores.astype(np.float64), axis=1)
         loss = float(weights @ np.minimum(-log_p, 50.0))  # a class left without documents cannot be found
-        macro = _macro_f1(self.codes, best, self.weights, self.n_classes)
+        macro = _macro_f1(self.codes, best, counted, self.n_classes)
         value = {"macro_f1": macro - _SMOOTH * loss, "log_loss": -loss}.get(self.objective, accuracy - _SMOOTH * loss)
         return Verdict(value, accuracy, macro, loss)
 

@@ -135,6 +135,9 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
     def unlearn(self, texts: Any, labels: Any, sample_weight: Any) -> None:
         raise ValueError("sets of labels are learned all at once: fit again, without these texts.")
 
+    def answer_nodes(self, texts: Any, level: int | None, min_proba: float | None) -> NoReturn:
+        raise ValueError("sets of labels have no tree of classes.")
+
     def typicality(self, texts: Any) -> Float64:
         raise ValueError("a text of none of these has an empty set of labels, or improbable ones: see predict_proba.")
 

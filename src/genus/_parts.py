@@ -121,6 +121,12 @@ class Parts:
         top: tuple[NDArray[Any], Float64] = self.model._predict_top_rows(self.rows(texts), k)
         return top
 
+    def answer_nodes(self, texts: Any, level: int | None, min_proba: float | None) -> tuple[NDArray[Any], Float64]:
+        if not hasattr(self.model, "_predict_node_rows"):
+            raise ValueError(f"{self.name} has no tree of classes; use model='hm'.")
+        nodes: tuple[NDArray[Any], Float64] = self.model._predict_node_rows(self.rows(texts), level, min_proba)
+        return nodes
+
     def leave_one_out(self, texts: Any, labels: NDArray[Any], sample_weight: Any) -> Float64:
         self.require("leave_one_out_log_proba", "leave texts out exactly")
         rows = self.vectorizer._transform_rows(texts)[0]

@@ -17,11 +17,16 @@ from sklearn.base import BaseEstimator
 
 from genus import _core
 from genus._arrays import Float64, n_threads
+from genus._class_tree import tree_of
 from genus._documents import row_sums
 from genus._evidence import Evidence
+from genus._fitted_tree import TreeAnswers
 from genus._parts import Parts
+from genus._tree_classifier import check_question
+from genus._tree_paths import TreePaths
 from genus.calibration import Temperature
 from genus.explain import WordEvidence
+from genus.hierarchy import LabelTree
 from genus.rejection import Rejection
 from genus.text import Vectorizer
 
@@ -37,6 +42,8 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         self.temperatures: list[Temperature] = []
         self.weights: Float64 = np.zeros(0)
         self.rejection: Rejection | None = None
+        self.shifts: dict[Any, float] = {}  # of the classes' scores, where texts to come have other priors
+        self.tree: LabelTree | None = None  # as it was given
 
     @classmethod
     def of(
@@ -45,10 +52,14 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         temperatures: Sequence[Temperature],
         weights: Float64,
         rejection: Rejection | None,
+        *,
+        shifts: Mapping[Any, float] | None = None,
+        tree: LabelTree | None = None,
     ) -> Pool:
         pool = cls()
         pool.members, pool.temperatures, pool.weights = list(members), list(temperatures), weights
-        pool.rejection = rejection
+        pool.rejection, pool.tree = rejection, tree
+        pool.shifts = dict(shifts or {})
         return pool
 
     @property
@@ -60,6 +71,19 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         """The documents of each class, by their weights."""
         counts: Float64 = self.members[0].model.class_count_
         return counts
+
+    @property
+    def shift(self) -> Float64:
+        """What is added to the score of each class."""
+        return np.array([self.shifts.get(label, 0.0) for label in self.classes_.tolist()])
+
+    @property
+    def tree_(self) -> LabelTree:
+        """The tree that was given, or that of labels which are paths."""
+        tree = tree_of(self.tree, self.classes_.tolist())
+        if tree is None:
+            raise AttributeError("these classes are in no tree")
+        return tree
 
     # Where a single classifier has its parts
 
@@ -87,7 +111,10 @@ class Pool(BaseEstimator):  # type: ignore[misc]
     # Answers
 
     def scores(self, texts: Any) -> tuple[Float64, Float64]:
-        """The pooled scores of the classes, and the share of each text's words that the first member knows."""
+        """The pooled scores of the classes, by the learned priors, and each text's share of words that are known.
+
+        Known, that is, to the first member.
+        """
         total: Float64 | None = None
         shares: Float64 | None = None
         for member, temperature, weight in zip(self.members, self.temperatures, self.weights, strict=True):
@@ -104,13 +131,14 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         return total, shares
 
     def log_proba(self, texts: Any) -> Float64:
-        scores, _ = self.scores(texts)
+        scores = self.scores(texts)[0]
+        scores += self.shift
         _core.normalize_log_rows(scores, n_threads(self.vectorizer.n_jobs))
         return scores
 
     def answers(self, texts: Any) -> NDArray[Any]:
         """The most probable label of each text."""
-        labels: NDArray[Any] = self.classes_[self.scores(texts)[0].argmax(axis=1)]
+        labels: NDArray[Any] = self.classes_[(self.scores(texts)[0] + self.shift).argmax(axis=1)]
         return labels
 
     def answer_one(self, text: str) -> Any:
@@ -118,6 +146,15 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     def top(self, texts: Any, k: int) -> tuple[NDArray[Any], Float64]:
         return top_labels(self.log_proba(texts), self.classes_, k, self.vectorizer.n_jobs)
+
+    def answer_nodes(self, texts: Any, level: int | None, min_proba: float | None) -> tuple[NDArray[Any], Float64]:
+        """Nodes of the tree: see `genus._tree_classifier`."""
+        if not hasattr(self, "tree_"):
+            raise ValueError("a pool has no tree of classes unless labels are paths such as 'a/b', or tree= is given.")
+        check_question(level, min_proba)
+        tree = TreeAnswers(TreePaths.of(self.tree_, self.classes_.tolist()))
+        nodes, probabilities = tree.answers(np.exp(self.log_proba(texts)), level, min_proba)
+        return tree.named(nodes), probabilities
 
     def typicality(self, texts: Any) -> Float64:
         """The share of texts of the known classes that are no more like them than these are."""
@@ -129,6 +166,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     def partial_fit(self, texts: Any, labels: Any, sample_weight: Any) -> None:
         """What was chosen and how it is weighed stays; every member learns."""
+        self._check_new(labels)
         for member in self.members:
             member.partial_fit(texts, labels, sample_weight)
 
@@ -138,10 +176,18 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         for member in others:
             member.unlearn(texts, labels, sample_weight)
 
+    def _check_new(self, labels: Any) -> None:
+        """What was stated for each class leaves no room for new ones."""
+        new = np.setdiff1d(labels, self.classes_)
+        for name, stated in (("tree", self.tree is not None), ("class_prior", bool(self.shifts))):
+            if stated and len(new):
+                raise ValueError(f"{new[0].item()!r} is a new class, and {name} was given without it: fit again.")
+
     # Evidence
 
     def evidence(self, text: str, chosen: int, rival: int) -> Evidence:
         """The members' evidence, each with its part in the sum."""
+        shift = self.shift
         parts = []
         for member, temperature, weight in zip(self.members, self.temperatures, self.weights, strict=True):
             counts, _ = member.vectorizer._transform_rows([text])
@@ -154,7 +200,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
                 words[word.word] = known.plus(factor * word.contribution)
         first = parts[0][1]
         return Evidence(
-            sum(factor * part.prior for factor, part in parts),
+            sum(factor * part.prior for factor, part in parts) + float(shift[chosen] - shift[rival]),
             tuple(words.values()),
             sum(factor * part.remainder for factor, part in parts),
             next((part.documents for _, part in parts if part.documents), ()),
@@ -172,21 +218,27 @@ class Pool(BaseEstimator):  # type: ignore[misc]
             "temperatures": np.array([[t.log_scale, t.length_power] for t in self.temperatures]),
             "weights": self.weights,
             "rejection": None if self.rejection is None else self.rejection.to_state(),
+            "shifted": np.array(list(self.shifts)),
+            "shifts": np.array(list(self.shifts.values()), dtype=np.float64),
+            "tree": self.tree,
         }
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         members, temperatures, weights = state["members"], state["temperatures"], state["weights"]
-        rejection = state["rejection"]
+        rejection, shifted, shifts, tree = (state[name] for name in ("rejection", "shifted", "shifts", "tree"))
         n = len(members) if isinstance(members, list) else 0
         if not n or not all(isinstance(member, Mapping) for member in members):
             raise ValueError("a pool of classifiers was expected")
         members = [Parts.from_state(member) for member in members]
-        for array, shape in ((temperatures, (n, 2)), (weights, (n,))):
+        for array, shape in ((temperatures, (n, 2)), (weights, (n,)), (shifts, np.shape(shifted)[:1])):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
-                raise ValueError(f"temperatures and weights of {n} members were expected")
+                raise ValueError(f"temperatures and weights of {n} members, and shifts of classes, were expected")
+        if not (tree is None or (isinstance(tree, LabelTree) and all(c in tree for c in members[0].classes_.tolist()))):
+            raise ValueError("a tree of the classes was expected")
         if any(not np.array_equal(member.classes_, members[0].classes_) for member in members):
             raise ValueError("the members of a pool know different classes")
-        self.members, self.weights = members, weights
+        self.members, self.weights, self.tree = members, weights, tree
+        self.shifts = dict(zip(shifted.tolist(), shifts.tolist(), strict=True))
         self.temperatures = [Temperature(float(u), float(v)) for u, v in temperatures]
         self.rejection = None if rejection is None else Rejection.from_state(rejection)
 

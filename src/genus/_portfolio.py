@@ -32,6 +32,8 @@ class Wishes:
     weighting: TermWeighting | None
     random_state: int
     n_jobs: int | None
+    tree: Any = None
+    class_prior: Any = "learned"
 
     def check_budget(self) -> None:
         _check_number("time_budget", self.time_budget, 1e-3, 1e9, "a positive number of seconds")
@@ -62,6 +64,11 @@ class Candidate:
         """Whether each class is learned from all documents, which takes too long for thousands of classes."""
         return self.model == "refined"
 
+    @property
+    def uses_tree(self) -> bool:
+        """Whether the model is for classes in a tree."""
+        return self.model in ("hs", "hm")
+
 
 def _refined() -> tuple[dict[str, Any], ...]:
     probes = [(1.0, 0.0), (1.0, 0.25), (0.3, 0.25)]
@@ -87,6 +94,7 @@ PORTFOLIO = (
     Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 3, 0.015),
     Candidate("refined, pairs, soft idf", "refined", "pairs", _tfidf(0.5), _refined(), 3, 0.02),
     Candidate("refined, pairs, presence", "refined", "pairs", _tfidf(0.5) | {"tf": "binary"}, _refined(), 3, 0.02),
+    Candidate("tree", "hm", "words", {"tf": "log1p", "norm": "l2", "scale": 10.0}, ({},), 1, 0.02),
     Candidate("tied documents", "tdm", "words", {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5}, _tied(), 1, 0.04),
 )
 

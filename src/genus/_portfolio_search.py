@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genus._arrays import Float64
+from genus._class_tree import ClassTree
 from genus._documents import take_rows
 from genus._jury import Jury, Scores, Settings
 from genus._materials import Materials
@@ -63,6 +64,7 @@ class Search:
     views: dict[str, Vectorizer]
     deadline: float
     progress: Callable[[str, float], None]
+    tree: ClassTree | None = None
     trials: list[Trial] = field(default_factory=list)
     cut_short: bool = False
     _materials: dict[str, Materials] = field(default_factory=dict)
@@ -98,7 +100,7 @@ class Search:
         begin = time.monotonic()
         materials = self.materials(candidate.view)
         _, rows, new_rows = materials.weighted(candidate.weighting)
-        model = make_model(candidate.model).set_params(n_jobs=1)
+        model = self._new_model(candidate, coded=True).set_params(n_jobs=1)
         found = self.jury.judge(model, settings, rows, new_rows)
         seconds = (time.monotonic() - begin) / len(settings)
         self._rates[candidate.model] = seconds / max(len(rows.data), 1)
@@ -172,9 +174,17 @@ class Search:
         materials = self.materials(member.trial.candidate.view)
         return deepcopy((materials.vectorizer, materials.weighted(member.trial.candidate.weighting)[0]))
 
-    def model(self, member: Member, n_jobs: int | None) -> Any:
+    def model(self, member: Member, n_jobs: int | None, *, coded: bool = False) -> Any:
         """The member's model, not yet fitted."""
-        return make_model(member.trial.candidate.model).set_params(**member.trial.setting, n_jobs=n_jobs)
+        model = self._new_model(member.trial.candidate, coded=coded)
+        return model.set_params(**member.trial.setting, n_jobs=n_jobs)
+
+    def _new_model(self, candidate: Candidate, *, coded: bool) -> Any:
+        """A model of the classes, or of their numbers."""
+        model = make_model(candidate.model)
+        if self.tree is None or not candidate.uses_tree:
+            return model
+        return model.set_params(tree=self.tree.coded if coded else self.tree.named if self.tree.given else None)
 
     def fitted(self, member: Member, labels: NDArray[Any], weights: Float64, n_jobs: int | None) -> Any:
         """The member's model, learned from all labelled documents."""
@@ -182,13 +192,13 @@ class Search:
         rows = self.materials(candidate.view).weighted(candidate.weighting)[1]
         return self.model(member, n_jobs)._fit_rows(take_rows(rows, np.arange(len(labels))), labels, weights)
 
-    def student(self, member: Member, *, as_new: bool, n_jobs: int | None) -> Student:
+    def student(self, member: Member, *, as_new: bool, n_jobs: int | None, coded: bool) -> Student:
         """The member as it learns from texts without labels; its documents to learn from, or as if they were new."""
         candidate = member.trial.candidate
         materials = self.materials(candidate.view)
         _, learned, new = materials.weighted(candidate.weighting)
         rows = new if as_new else learned
-        model = self.model(member, n_jobs).set_params(**FOUND_LABELS.get(candidate.model, {}))
+        model = self.model(member, n_jobs, coded=coded).set_params(**FOUND_LABELS.get(candidate.model, {}))
         return Student(model, rows, materials.lengths, member.temperature, member.weight)
 
     def leaderboard(self, members: Sequence[Member]) -> list[dict[str, Any]]:

@@ -55,10 +55,11 @@ class ModelViews:
     ) -> tuple[NDArray[Any], Float64]:
         """The most probable node of each text so many levels below the root, or one above that is sure enough.
 
-        Only models with a tree of classes ("hs", "hm") can tell. With the nodes come their probabilities.
+        For models with a tree of classes ("hs", "hm") and for "auto" where classes are in a tree. With the nodes
+        come their probabilities.
         """
-        parts = self._parts_with(*TREE)
-        found: tuple[NDArray[Any], Float64] = parts.model._predict_node_rows(parts.rows(texts), level, min_proba)
+        check_is_fitted(self)
+        found: tuple[NDArray[Any], Float64] = self._inside.answer_nodes(texts, level, min_proba)
         return found
 
     def word_levels(self, word: str, label: Any = None) -> dict[str, float]:
@@ -124,5 +125,5 @@ class ModelViews:
 
 # The method that tells, and what is said where it is not there.
 DOCUMENTS = ("_neighbors_rows", "keeps sums, not documents; use model='tdm'")
-TREE = ("_predict_node_rows", "has no tree of classes; use model='hm'")
+TREE = ("_predict_node_rows", "does not tell words by node; use model='hm'")
 RELEVANCE = ("_mark_rows", "does not tell words apart; use model='rtm'")

@@ -19,6 +19,8 @@ from sklearn.base import clone
 
 from genus._arrays import Float64, Int64
 from genus._base import _check_weights
+from genus._class_prior import prior_shift
+from genus._class_tree import ClassTree
 from genus._documents import take_rows
 from genus._jury import OBJECTIVES, Jury, Scores
 from genus._label_choice import choose_labels
@@ -82,10 +84,12 @@ def choose(
     group = None if groups is None else np.asarray(groups)
     if group is not None and group.shape != codes.shape:
         raise ValueError(f"groups must have one entry for each text ({len(codes)}), got shape {group.shape}.")
-    jury = Jury.of(codes, len(classes), weights, group, wishes.objective, wishes.random_state, wishes.n_jobs)
+    tree = ClassTree.of(wishes.tree, classes)
+    shift = prior_shift(wishes.class_prior, classes, codes, weights)
+    jury = Jury.of(codes, len(classes), weights, group, wishes.objective, wishes.random_state, wishes.n_jobs, shift)
     every_text = [*texts, *unlabeled]
-    candidates, views = _portfolio_for(every_text, len(codes) * len(classes), wishes)
-    search = Search(every_text, jury, candidates, views, deadline, progress)
+    candidates, views = _portfolio_for(every_text, len(codes) * len(classes), wishes, tree)
+    search = Search(every_text, jury, candidates, views, deadline, progress, tree)
     search.run()
     members = search.members()
     counted = np.ones(len(codes)) if weights is None else weights
@@ -98,6 +102,8 @@ def choose(
         [member.temperature for member in members],
         np.array([member.weight for member in members]),
         search.rejection(members),
+        shifts=dict(zip(classes.tolist(), shift.tolist(), strict=True)) if shift.any() else None,
+        tree=tree.named if tree is not None and tree.given else None,
     )
     return Choice(pool, search.leaderboard(members), search.cut_short)
 
@@ -140,7 +146,9 @@ def split_unlabeled(texts: Any, labels: Any, sample_weight: Any, groups: Any, un
     return Given([every[i] for i in known], [given[i] for i in known], weight, group, more)
 
 
-def _portfolio_for(texts: Any, n_scores: int, wishes: Wishes) -> tuple[Sequence[Candidate], dict[str, Vectorizer]]:
+def _portfolio_for(
+    texts: Any, n_scores: int, wishes: Wishes, tree: ClassTree | None
+) -> tuple[Sequence[Candidate], dict[str, Vectorizer]]:
     if wishes.vectorizer is not None:
         views = {"given": clone(wishes.vectorizer)}
         candidates = own_view(wishes.weighting)
@@ -151,6 +159,8 @@ def _portfolio_for(texts: Any, n_scores: int, wishes: Wishes) -> tuple[Sequence[
         vectorizer.set_params(n_jobs=wishes.n_jobs)
     if n_scores > MOST_SCORES:
         candidates = tuple(c for c in candidates if not c.every_class_learns_all)
+    if tree is None:
+        candidates = tuple(c for c in candidates if not c.uses_tree)
     return candidates, views
 
 
@@ -165,8 +175,8 @@ def _with_unlabelled(
     """The members as they do best with unlabelled texts, by labelled ones left out, and their models."""
     jury = search.jury
     unlabelled = np.arange(len(labels), len(search.texts))
-    students = [search.student(m, as_new=False, n_jobs=1) for m in members]
-    readers = [search.student(m, as_new=True, n_jobs=1) for m in members]
+    students = [search.student(m, as_new=False, n_jobs=1, coded=True) for m in members]
+    readers = [search.student(m, as_new=True, n_jobs=1, coded=True) for m in members]
     numbers = np.arange(jury.n_classes, dtype=np.int32)
 
     def scores_by(scheme: Scheme) -> list[Scores]:
@@ -195,7 +205,7 @@ def _with_unlabelled(
             raise
         search.cut_short = True
     _, scheme, chosen = max(tried, key=lambda trial: trial[0])
-    students = [search.student(m, as_new=False, n_jobs=n_jobs) for m in members]
+    students = [search.student(m, as_new=False, n_jobs=n_jobs, coded=False) for m in members]
     models = teach(students, np.arange(len(labels)), labels, weights, unlabelled, classes, scheme)
     return chosen, models
 

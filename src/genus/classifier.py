@@ -49,6 +49,12 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
     objective : str, default="accuracy"
         What "auto" looks for: "accuracy", "macro_f1", "micro_f1" (the accuracy, where each text has one label) or
         "log_loss"; with sets of labels "example_f1", "micro_f1" or "macro_f1".
+    tree : LabelTree, or what makes one, default=None
+        For "auto": a tree of the classes (see `HierarchicalMixture`), so that models with a tree are tried too and
+        answers can be asked for at any level. None takes labels such as "hardware/printer" for paths.
+    class_prior : "learned", "uniform" or dict, default="learned"
+        For "auto": how probable classes are among the texts to come. By default as among those of `fit`; a dict has
+        the probability of each label.
     random_state : int, default=0
         How "auto" deals out the texts that it leaves out. The same number gives the same model, unless the time
         budget cut the search short (``search_cut_short_``).
@@ -99,6 +105,8 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         weighting: str | TermWeighting | None = None,
         time_budget: float = 60.0,
         objective: str = "accuracy",
+        tree: Any = None,
+        class_prior: Any = "learned",
         random_state: int = 0,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -108,6 +116,8 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         self.weighting = weighting
         self.time_budget = time_budget
         self.objective = objective
+        self.tree = tree
+        self.class_prior = class_prior
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -134,8 +144,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         if self._is_auto:
             self._take(self._choose(texts, labels, sample_weight, groups, unlabeled))
             return self
-        if unlabeled is not None:
-            raise ValueError("texts without labels are for model='auto'.")
+        self._refuse_for_auto(unlabeled)
         parts = self._new_parts()
         texts, labels = self._pair(texts, labels, missing=hasattr(parts.model, "unlabelled"))
         _check_two_classes(labels)
@@ -316,8 +325,10 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
 
     def _choose(self, texts: Any, labels: Any, sample_weight: Any, groups: Any, unlabeled: Any) -> Choice:
         if holds_sets(labels):
-            if unlabeled is not None:
-                raise ValueError("unlabeled texts are for one label per text, not for sets.")
+            stated = (("unlabeled", unlabeled), ("tree", self.tree), ("class_prior", self._stated_prior))
+            for name, value in stated:
+                if value is not None:
+                    raise ValueError(f"{name} is for one label per text, not for sets.")
             return choose_sets(plain_texts(texts), labels, self._wishes, sample_weight=sample_weight, groups=groups)
         given = split_unlabeled(as_texts(texts), labels, sample_weight, groups, unlabeled)
         texts, labels = self._pair(given.texts, given.labels)
@@ -332,7 +343,25 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
     def _wishes(self) -> Wishes:
         n_threads(self.n_jobs)  # says what is wrong with it, if anything
         weighting = self._new_weighting()
-        return Wishes(self.objective, self.time_budget, self.vectorizer, weighting, self.random_state, self.n_jobs)
+        return Wishes(
+            self.objective, self.time_budget, self.vectorizer, weighting, self.random_state, self.n_jobs,
+            self.tree, self.class_prior,
+        )  # fmt: skip
+
+    def _refuse_for_auto(self, unlabeled: Any) -> None:
+        """Say what only "auto" can do, where it was asked of another model."""
+        if unlabeled is not None:
+            raise ValueError("texts without labels are for model='auto'.")
+        if self.tree is not None:
+            raise ValueError("tree is for model='auto'; give it to the model itself: HierarchicalMixture(tree=...).")
+        if self._stated_prior is not None:
+            raise ValueError("class_prior is for model='auto'.")
+
+    @property
+    def _stated_prior(self) -> Any:
+        """The prior that takes the place of the learned one, if any."""
+        learned = isinstance(self.class_prior, str) and self.class_prior == "learned"
+        return None if learned else self.class_prior
 
     def _take(self, choice: Choice) -> None:
         self._inside = choice.pool
