@@ -21,7 +21,7 @@ from genus.errors import GenusError
 
 # In the order of the help page.
 _COMMANDS = {
-    "train": "learn", "predict": "ask", "evaluate": "evaluate", "tune": "tune", "explain": "ask", "inspect": "inspect",
+    "train": "train", "predict": "ask", "evaluate": "evaluate", "tune": "tune", "explain": "ask", "inspect": "inspect",
     "mark": "mark",
     "learn": "learn", "forget": "learn", "data": "data", "reproduce": "reproduce", "demo": "demo",
 }  # fmt: skip

@@ -1,0 +1,265 @@
+"""train: a model file from texts with labels. It is written atomically, and only when all went well."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from genus._registry import MODELS
+from genus.cli._data import Reading, data_options, n_documents, read, read_texts, save_model
+from genus.cli._show import cell, check_target, console, count, json_option, print_json, size, table, working
+from genus.cli.tune import print_leaderboard, search_options
+from genus.errors import DataError
+
+if TYPE_CHECKING:
+    from genus.classifier import TextClassifier
+
+_CLASSES = 10  # shown after training
+
+
+def _ngrams(value: str) -> tuple[int, int]:
+    try:
+        low, _, high = value.partition("-")
+        return int(low), int(high or low)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a length such as 2, or a range such as 1-2") from None
+
+
+def _frequency(value: str) -> float:
+    """A number of documents, or with a point in it a share of them."""
+    try:
+        return float(value) if "." in value else int(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a number of documents, nor a share such as 0.5") from None
+
+
+@click.command()
+@click.argument("data")
+@click.option("-o", "--out", required=True, metavar="FILE", help="The model file to write, such as mail.genus.")
+@click.option(
+    "--model",
+    type=click.Choice(["auto", *MODELS]),
+    help="The model; by default auto, which tries several, or nb where --alpha or --set is given.",
+)
+@click.option("--unlabeled", metavar="FILE", help="More texts, without labels, to learn from (auto).")
+@search_options
+@click.option("--alpha", type=float, help="Smoothing: what is added to every count. Smaller trusts rare words more.")
+@click.option("--tree", metavar="FILE", help="JSON of a tree of classes: {child: parent}, or nested (hs, hm).")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another setting of the model.")
+@click.option(
+    "--ngrams",
+    type=_ngrams,
+    metavar="LOW-HIGH",
+    default="1",
+    show_default=True,
+    help="Words in a row, such as 1-2.",
+)
+@click.option(
+    "--analyzer",
+    type=click.Choice(["word", "char", "char_wb"]),
+    default="word",
+    show_default=True,
+    help="Count words, characters, or characters within words.",
+)
+@click.option("--stemmer", metavar="LANGUAGE", help="Join forms of a word, such as english or german.")
+@click.option("--stop-words", metavar="NAME|FILE", help="Leave out words: english, or a file with one a line.")
+@click.option(
+    "--min-df",
+    type=_frequency,
+    metavar="N",
+    default="1",
+    help="Leave out words in fewer documents (or a share).",
+)
+@click.option(
+    "--max-df",
+    type=_frequency,
+    metavar="N",
+    default="1.0",
+    help="Leave out words in more documents (or a share).",
+)
+@click.option("--max-features", type=int, metavar="N", help="Keep the N most frequent words.")
+@click.option("--hash", "n_hash", type=int, metavar="N", help="Hash words to N columns: keeps no vocabulary.")
+@click.option("--binary", is_flag=True, help="Count a word once per document.")
+@click.option("--jobs", type=int, metavar="N", help="Threads; by default all cores.")
+@data_options
+@json_option
+def train(
+    data: str, out: str, model: str | None, alpha: float | None, tree: str | None, settings: tuple[str, ...],
+    jobs: int | None, how: Reading, as_json: bool, unlabeled: str | None, time_budget: float, objective: str,
+    **text_options: Any,
+) -> None:  # fmt: skip
+    """Learn a model from texts with labels.
+
+    DATA is a CSV, TSV, JSON lines, Parquet or fastText file (compressed or not), a folder with a folder per
+    class, - for standard input, or dataset:NAME for a data set of `genus data list`.
+
+    Without a model named, several are tried on texts left out and the best are pooled (see `genus tune`).
+
+    \b
+    genus train mail.csv --out mail.genus
+    genus train tickets.csv --unlabeled archive.txt --out tickets.genus
+    genus train reviews.parquet --text body --out reviews.genus --ngrams 1-2
+    zcat tickets.jsonl.gz | genus train - --out tickets.genus
+    """
+    from genus.classifier import TextClassifier
+
+    check_target(out, "--out")
+    name = model or _usual_model(alpha, tree, settings)
+    if name == "auto":
+        for option, value in (("--alpha", alpha), ("--tree", tree), ("--set", settings or None)):
+            if value is not None:
+                raise click.BadParameter("auto chooses the settings itself", param_hint=option)
+    elif unlabeled is not None:
+        raise click.BadParameter("texts without labels are for --model auto", param_hint="--unlabeled")
+    chosen: Any = "auto" if name == "auto" else _estimator(name, alpha, tree, settings)
+    vectorizer = _vectorizer(text_options, given_by_user=name != "auto" or _has_text_options(text_options))
+
+    with working(f"reading {data}"):
+        given = read(data, how)
+    labels = given.labels or []
+    if len(set(labels)) == 1:
+        raise DataError(f"{given.name}: every row has the label {labels[0]!r}: a model needs two at least")
+    begin = time.perf_counter()
+    tells = name != "auto" and "verbose" in chosen.get_params()  # a sampler shows its sweeps itself
+    if tells:
+        chosen.set_params(verbose=sys.stderr.isatty())
+    more = {} if unlabeled is None else {"unlabeled": read_texts(unlabeled, how)}
+    clf = TextClassifier(chosen, vectorizer=vectorizer, time_budget=time_budget, objective=objective, n_jobs=jobs)
+    with working(f"learning from {count(len(given), 'document')}", shown=not tells):
+        clf.fit(given.texts, labels, **more)
+    if tells:
+        chosen.verbose = clf.model_.verbose = False  # what is saved stays silent
+    seconds = time.perf_counter() - begin
+    save_model(clf, out)
+
+    per_class = n_documents(clf)
+    n_words = None if clf.vectorizer_.n_hash else clf.vectorizer_.n_columns_
+    n_bytes = Path(out).stat().st_size
+    if as_json:
+        print_json(
+            {
+                "out": out,
+                "documents": len(given),
+                "words": n_words,
+                "seconds": round(seconds, 3),
+                "bytes": n_bytes,
+                "classes": _by_label(clf, per_class),
+            }
+        )
+        return
+    shown = console()
+    hashed = f"{clf.vectorizer_.n_columns_:,} columns" if n_words is None else count(n_words, "word")
+    shown.print(
+        f"learned {count(len(given), 'document')} in {count(len(clf.classes_), 'class')}, {hashed}, in {seconds:.2f} s"
+    )
+    if per_class is not None:
+        _print_classes(clf, per_class)
+    if name == "auto":
+        print_leaderboard(clf, n=3)
+    shown.print(cell(f"saved {out} ({size(n_bytes)}). Try:"))
+    for command in (f'genus predict {out} --message "any text"', f"genus inspect {out}"):
+        shown.print(cell(f"> {command}", "bold"), soft_wrap=True)
+
+
+def _tree(file: str, estimator: Any, model: str) -> Any:
+    from genus.hierarchy import LabelTree
+
+    if "tree" not in estimator.get_params():
+        raise click.BadParameter(f"the model {model} has no tree", param_hint="--tree")
+    try:
+        return LabelTree.of(json.loads(Path(file).read_text("utf-8")))
+    except OSError as error:
+        raise click.BadParameter(f"{file}: {(error.strerror or str(error)).lower()}", param_hint="--tree") from error
+    except ValueError as error:
+        raise click.BadParameter(f"{file}: {str(error).rstrip('.')}", param_hint="--tree") from error
+
+
+_TEXT_DEFAULTS = {
+    "ngrams": (1, 1), "analyzer": "word", "stemmer": None, "stop_words": None, "min_df": 1, "max_df": 1.0,
+    "max_features": None, "n_hash": None, "binary": False,
+}  # fmt: skip
+
+
+def _has_text_options(options: dict[str, Any]) -> bool:
+    return options != _TEXT_DEFAULTS
+
+
+def _vectorizer(options: dict[str, Any], *, given_by_user: bool) -> Any:
+    """How texts are counted; None leaves it to auto."""
+    import numpy as np
+
+    from genus.text import Vectorizer
+
+    if not given_by_user:
+        return None
+    words = options["analyzer"] == "word"
+    chosen = {name: value for name, value in options.items() if name != "ngrams"}
+    chosen |= {"ngram_range": options["ngrams"], "stop_words": _stop_words(options["stop_words"])}
+    return Vectorizer(**chosen, split_unspaced=words, dtype=np.float32)
+
+
+def _usual_model(alpha: float | None, tree: str | None, settings: tuple[str, ...]) -> str:
+    """What is trained where no model is named: settings are those of a plain model."""
+    if tree is not None:
+        return "hm"
+    return "nb" if alpha is not None or settings else "auto"
+
+
+def _estimator(model: str, alpha: float | None, tree: str | None, settings: tuple[str, ...]) -> Any:
+    from genus._registry import make_model
+
+    estimator = make_model(model)
+    chosen = _settings(settings, estimator, model) | ({} if alpha is None else {"alpha": alpha})
+    if "alpha" in chosen and "alpha" not in estimator.get_params():
+        raise click.BadParameter(f"the model {model} has no alpha", param_hint="--alpha")
+    if tree is not None:
+        chosen["tree"] = _tree(tree, estimator, model)
+    return estimator.set_params(**chosen)
+
+
+def _settings(given: tuple[str, ...], estimator: Any, model: str) -> dict[str, Any]:
+    known = estimator.get_params(deep=False).keys() - {"n_jobs"}
+    chosen = {}
+    for setting in given:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{setting!r} is not of the form NAME=VALUE", param_hint="--set")
+        if name not in known:
+            names = ", ".join(sorted(known))
+            raise click.BadParameter(f"the model {model} has no setting {name!r}, but {names}", param_hint="--set")
+        try:
+            chosen[name] = json.loads(value)
+        except ValueError:
+            chosen[name] = value
+    return chosen
+
+
+def _stop_words(given: str | None) -> str | list[str] | None:
+    if given is None or given == "english":
+        return given
+    try:
+        return Path(given).read_text("utf-8").split()
+    except OSError as error:
+        reason = f"{given} is neither english nor a file ({(error.strerror or str(error)).lower()})"
+        raise click.BadParameter(reason, param_hint="--stop-words") from error
+
+
+def _by_label(clf: TextClassifier, per_class: list[int] | None) -> dict[str, int | None]:
+    labels = [str(label) for label in clf.classes_.tolist()]
+    return dict.fromkeys(labels) if per_class is None else dict(zip(labels, per_class, strict=True))
+
+
+def _print_classes(clf: TextClassifier, per_class: list[int]) -> None:
+    largest = sorted(zip(per_class, clf.classes_.tolist(), strict=True), key=lambda pair: (-pair[0], str(pair[1])))
+    rows = table("class", ">documents")
+    for n, label in largest[:_CLASSES]:
+        rows.add_row(cell(label), f"{n:,}")
+    if len(largest) > _CLASSES:
+        rest = sum(n for n, _ in largest[_CLASSES:])
+        rows.add_row(cell(f"{len(largest) - _CLASSES:,} more", "dim"), cell(f"{rest:,}", "dim"))
+    console().print("", rows, "")
