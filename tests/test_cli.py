@@ -354,7 +354,7 @@ def test_data_sets_are_listed_shown_and_used(capsys):
     assert json.loads(capsys.readouterr().out) == {"text": ROWS[1][1], "label": "spam"}
     assert as_json(capsys, "train", "dataset:mail:train", "--out", "m.genus")["documents"] == 4
     assert as_json(capsys, "evaluate", "m.genus", "dataset:mail:test")["documents"] == 4
-    assert "one label per row" in refused(capsys, "train", "dataset:tags", "--out", "m.genus")
+    assert "several labels" in refused(capsys, "train", "dataset:tags", "--out", "m.genus", "--model", "nb")
     assert "mail" in refused(capsys, "data", "show", "mial")
 
 

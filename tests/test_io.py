@@ -309,13 +309,7 @@ FAULTS: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ),
     ("a.jsonl", "[" * 100_000, {}, "a.jsonl: row 1 is not valid JSON"),
     ("a.jsonl", '[{"text": "a"}]', {}, "a.jsonl: row 1 is not a JSON object: each line must be one"),
-    (
-        "a.jsonl",
-        '{"text": "a", "labels": ["x", "y"]}',
-        {},
-        "a.jsonl: row 1 has 2 labels: one label per row is read",
-    ),
-    ("a.ft", "__label__x __label__y one", {}, "a.ft: row 1 has 2 labels"),
+    ("a.csv", "text,label\na,x\n", {"label_separator": ""}, "labels cannot be separated by nothing"),
     ("a.csv", 'text,label\n"a,x\nb,y\n', {}, "a.csv: row 2: a double quote is opened and never closed"),
     ("a.csv", 'text,label\n"a"b,x\n', {}, "a.csv: row 2: text follows a closing double quote"),
     ("a.csv", "text,label\ra,x\r", {}, "a.csv: row 1: a bare carriage return outside of quotes"),
@@ -452,3 +446,37 @@ def test_a_stream_takes_constant_memory(name, head, row, put):
         tracemalloc.stop()
     assert n_rows == 5_000
     assert peak < 2_500_000 < path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("a.jsonl", '{"text": "one", "labels": ["x", "y"]}\n{"text": "two", "labels": ["x"]}\n'
+         '{"text": "three", "labels": []}\n', {}),
+        ("a.csv", "text,labels\none,x; y\ntwo,x\nthree,\n", {"label_separator": ";"}),
+        ("a.jsonl", '{"text": "one", "labels": "x|y"}\n{"text": "two", "labels": ["x"]}\n'
+         '{"text": "three", "labels": ""}\n', {"label_separator": "|"}),
+    ],
+)  # fmt: skip
+def test_rows_may_have_several_labels_or_none(tmp_path, name, content, options):
+    path = tmp_path / name
+    path.write_text(content)
+    table = read_table(path, **options)
+    assert table.labels is None
+    assert table.sets_of_labels() == [{"x", "y"}, {"x"}, set()]
+    with pytest.raises(DataError, match=r"has 2 labels: this takes one label per row"):
+        table.one_label_each()
+
+
+def test_lines_of_fasttext_may_have_several_labels(tmp_path):
+    path = tmp_path / "a.ft"
+    path.write_text("__label__x __label__y one two\n__label__x three\n")
+    assert read_table(path).sets_of_labels() == [{"x", "y"}, {"x"}]
+
+
+def test_lists_of_one_are_that_one(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "one", "labels": ["x"]}\n{"text": "two", "labels": ["y"]}\n')
+    table = read_table(path)
+    assert table.labels == table.one_label_each() == ["x", "y"]
+    assert table.sets_of_labels() == [{"x"}, {"y"}]

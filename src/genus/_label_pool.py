@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from genus.weighting import TermWeighting
 @dataclass(frozen=True)
 class LabelMember:
     """A view of the texts and what its words add to each label's margin."""
+
+    name: ClassVar[str] = "a margin for each label"
+    settings: ClassVar[dict[str, Any]] = {}
 
     vectorizer: Vectorizer
     weighting: TermWeighting

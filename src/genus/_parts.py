@@ -36,6 +36,11 @@ class Parts:
         return type(self.model).__name__
 
     @property
+    def settings(self) -> dict[str, Any]:
+        settings: dict[str, Any] = self.model.get_params()
+        return settings
+
+    @property
     def members(self) -> list[Parts]:
         """A pool of classifiers has several."""
         return [self]

@@ -41,22 +41,39 @@ class Row(NamedTuple):
 
     number: int
     text: str | None
-    label: str | None
+    label: str | tuple[str, ...] | None  # several, or none of them, where a file says so
     id: str | None = None
 
 
 @dataclass(frozen=True)
 class Table:
-    """Texts with their labels, if there are any, and the rows they came from (the header is row 1)."""
+    """Texts with their labels, if there are any, and the rows they came from (the header is row 1).
+
+    Where rows have several labels, or explicitly none, these are in ``label_sets`` and ``labels`` is None.
+    """
 
     name: str
     texts: list[str]
     labels: list[str] | None
     rows: list[int]
     ids: list[str] | None = None
+    label_sets: list[tuple[str, ...]] | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def one_label_each(self) -> list[str]:
+        """The label of each row; a `DataError` where rows have several."""
+        for row, several in zip(self.rows, self.label_sets or (), strict=False):
+            if len(several) != 1:
+                raise DataError(f"{self.name}: row {row} has {len(several)} labels: this takes one label per row")
+        return self.labels or [label for (label,) in self.label_sets or ()]
+
+    def sets_of_labels(self) -> list[set[str]]:
+        """The labels of each row."""
+        if self.label_sets is not None:
+            return [set(several) for several in self.label_sets]
+        return [{label} for label in self.labels or ()]
 
 
 def read_table(
@@ -67,6 +84,7 @@ def read_table(
     format: str | None = None,  # noqa: A002
     encoding: str = "utf-8",
     sep: str | None = None,
+    label_separator: str | None = None,
     skip_missing: bool = False,
     need_labels: bool = True,
 ) -> Table:
@@ -80,10 +98,11 @@ def read_table(
         and "jsonl" for standard input
     encoding : of text files; byte order marks win over "utf-8"
     sep : what separates the columns of a CSV file
+    label_separator : what separates the labels of a row that has several; lists of JSON and Parquet need none
     skip_missing : leave out rows without text or label instead of refusing them
     need_labels : whether every row must have a label; without, labels are read where there are any
     """
-    source = _Source(path, text, label, format, encoding, sep, need_labels)
+    source = _Source(path, text, label, format, encoding, sep, label_separator, need_labels)
     rows = list(source.kept(source.rows(), skip_missing))
     if not rows:
         source.fail("has no whole rows" if skip_missing else "has no rows")
@@ -99,11 +118,12 @@ def iter_table(
     format: str | None = None,  # noqa: A002
     encoding: str = "utf-8",
     sep: str | None = None,
+    label_separator: str | None = None,
     skip_missing: bool = False,
     need_labels: bool = True,
 ) -> Iterator[Table]:
     """Yield tables of ``chunk_size`` rows, in constant memory; else as `read_table`."""
-    source = _Source(path, text, label, format, encoding, sep, need_labels)
+    source = _Source(path, text, label, format, encoding, sep, label_separator, need_labels)
     rows = source.rows()
     while chunk := list(itertools.islice(rows, chunk_size)):
         kept = list(source.kept(chunk, skip_missing))
@@ -113,7 +133,7 @@ def iter_table(
 
 def read_objects(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number and the object of each line of a JSON lines file, compressed or not."""
-    return _Source(path, None, None, "jsonl", "utf-8", None, False).objects()
+    return _Source(path, None, None, "jsonl", "utf-8", None, None, False).objects()
 
 
 def _present(values: list[str | None]) -> list[str] | None:
@@ -132,13 +152,17 @@ class _Source(TextSource):
         format: str | None,  # noqa: A002
         encoding: str,
         sep: str | None,
+        label_separator: str | None,
         need_labels: bool,
     ) -> None:
         super().__init__(path, encoding)
         self.text, self.label, self.sep, self.need_labels = text, label, sep, need_labels
+        self.label_separator = label_separator
         self.format = self._format(format)
         if sep is not None and (len(sep) != 1 or sep in '\r\n"'):
             raise DataError(f"columns cannot be separated by {sep!r}: --sep is one character, such as ';'")
+        if label_separator == "":
+            raise DataError("labels cannot be separated by nothing: --label-separator is text, such as ';'")
 
     def _format(self, given: str | None) -> str:
         if given is not None and given not in _NAMES:
@@ -164,12 +188,16 @@ class _Source(TextSource):
         return found
 
     def table(self, rows: Sequence[Row]) -> Table:
+        sets = None
+        if any(isinstance(row.label, tuple) for row in rows):
+            sets = [row.label if isinstance(row.label, tuple) else (row.label or "",) for row in rows]
         return Table(
             self.name,
             [row.text or "" for row in rows],
-            _present([row.label for row in rows]),
+            None if sets is not None else _present([row.label for row in rows if not isinstance(row.label, tuple)]),
             [row.number for row in rows],
             _present([row.id for row in rows]),
+            sets,
         )
 
     def kept(self, rows: Iterable[Row], skip_missing: bool) -> Iterator[Row]:
@@ -180,7 +208,7 @@ class _Source(TextSource):
             n_rows += 1
             if row.text is None:
                 missing.setdefault("text", []).append(row.number)
-            elif self.need_labels and not row.label:
+            elif self.need_labels and row.label in (None, ""):
                 missing.setdefault("label", []).append(row.number)
             else:
                 yield row
@@ -231,7 +259,8 @@ class _Source(TextSource):
                     f"put fields that hold {sep!r} between double quotes, or say --sep"
                 )
             empty = False
-            yield Row(number, fields[columns.text], _pick(fields, columns.label), _pick(fields, columns.id))
+            label = self._label(_pick(fields, columns.label))
+            yield Row(number, fields[columns.text], label, _pick(fields, columns.id))
         if empty:
             self.fail("has a header but no rows")
 
@@ -278,12 +307,7 @@ class _Source(TextSource):
         sample = [[_as_text(record.get(name)) or "" for name in names] for _, record in head]
         text, label, id_ = self._choose(names, sample)
         for number, record in itertools.chain(head, records):
-            yield Row(
-                number,
-                _as_text(record.get(text)),
-                self._one_label(record.get(label), number),
-                _as_text(record.get(id_)),
-            )
+            yield Row(number, _as_text(record.get(text)), self._label(record.get(label)), _as_text(record.get(id_)))
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         loads = json.loads
@@ -299,12 +323,14 @@ class _Source(TextSource):
                 self.fail(f'row {number} is not a JSON object: each line must be one, such as {{"text": ...}}')
             yield number, record
 
-    def _one_label(self, value: Any, number: int) -> str | None:
-        if isinstance(value, list):
-            if len(value) > 1:
-                self.fail(f"row {number} has {len(value)} labels: one label per row is read")
-            value = value[0] if value else None
-        return _as_text(value)
+    def _label(self, value: Any) -> str | tuple[str, ...] | None:
+        """A row's label; several as a tuple. A list of one is that one, unless labels are told apart within text."""
+        if isinstance(value, str) and self.label_separator is not None:
+            return tuple(part for part in map(str.strip, value.split(self.label_separator)) if part)
+        if not isinstance(value, list):
+            return _as_text(value)
+        several = tuple(part for part in map(_as_text, value) if part)
+        return several[0] if len(several) == 1 and self.label_separator is None else several
 
     def _parquet(self) -> Iterator[Row]:
         try:
@@ -326,7 +352,7 @@ class _Source(TextSource):
                     )
                     for text, label, id_ in zip(texts, labels, ids, strict=False):
                         number += 1
-                        yield Row(number, _as_text(text), self._one_label(label, number), _as_text(id_))
+                        yield Row(number, _as_text(text), self._label(label), _as_text(id_))
         except (pyarrow.ArrowException, OSError) as error:
             self.fail(f"is not a whole Parquet file ({' '.join(str(error).split())})", error)
 
@@ -336,7 +362,7 @@ class _Source(TextSource):
             if not words:
                 continue
             n_labels = next((i for i, word in enumerate(words) if not word.startswith(_PREFIX)), len(words))
-            label = self._one_label([word.removeprefix(_PREFIX) for word in words[:n_labels]], number)
+            label = self._label([word.removeprefix(_PREFIX) for word in words[:n_labels]]) or None
             parts = line.strip().split(maxsplit=n_labels)
             yield Row(number, parts[n_labels] if len(parts) > n_labels else "", label)
 

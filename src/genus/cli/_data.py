@@ -25,6 +25,7 @@ class Reading:
     format: str | None
     encoding: str
     sep: str | None
+    label_separator: str | None
     skip_missing: bool
 
 
@@ -39,6 +40,11 @@ _OPTIONS = [
     ),
     click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files."),
     click.option("--sep", metavar="CHAR", help="What separates the columns of a CSV file."),
+    click.option(
+        "--label-separator",
+        metavar="TEXT",
+        help="What separates the labels of a row that has several, such as ';'. Lists in JSON need none.",
+    ),
     click.option("--skip-missing", is_flag=True, help="Leave out rows without text or label."),
 ]
 
@@ -89,17 +95,22 @@ def _dataset(data: str, how: Reading) -> Table:
     found = load_dataset(name, part or "all", how.label or "label")
     if found.texts is None:
         raise DataError(f"{name} holds word counts, not texts: use it from Python with genus.datasets")
-    labels = [label[0] if isinstance(label, list) and len(label) == 1 else label for label in found.labels]
-    several = sum(isinstance(label, list) for label in labels)
-    if several:
-        raise DataError(f"{name} does not have one label per row: {several:,} rows have none or several")
-    return Table(data, found.texts, [str(label) for label in labels], list(range(1, len(labels) + 1)))
+    sets = [tuple(map(str, label)) if isinstance(label, list) else (str(label),) for label in found.labels]
+    rows = list(range(1, len(sets) + 1))
+    if any(len(several) != 1 for several in sets):
+        return Table(data, found.texts, None, rows, label_sets=sets)
+    return Table(data, found.texts, [label for (label,) in sets], rows)
 
 
 def open_model(path: str) -> TextClassifier:
     from genus.classifier import TextClassifier
 
     return TextClassifier.load(path)
+
+
+def gives_sets(clf: TextClassifier) -> bool:
+    """Whether a text gets a set of labels, and not one."""
+    return not clf._fitted.exclusive
 
 
 def save_model(clf: TextClassifier, path: str) -> None:
@@ -109,6 +120,18 @@ def save_model(clf: TextClassifier, path: str) -> None:
         clf.save(path)
     except ModelFileError as error:  # not the input's fault: a full disk, a folder that cannot be written
         raise click.ClickException(str(error)) from error
+
+
+def learnable(given: Table) -> list[Any]:
+    """What a model is to learn: a label of each row, or a set of them where rows have several."""
+    from genus.errors import DataError
+
+    if given.label_sets is not None:
+        return given.sets_of_labels()
+    labels = given.labels or []
+    if len(set(labels)) == 1:
+        raise DataError(f"{given.name}: every row has the label {labels[0]!r}: a model needs two at least")
+    return list(labels)
 
 
 def as_labels(clf: TextClassifier, labels: list[str]) -> list[Any]:

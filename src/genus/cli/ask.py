@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from genus.cli._data import Reading, chunks, data_options, find_class, open_model
+from genus.cli._data import Reading, chunks, data_options, find_class, gives_sets, open_model
 from genus.cli._show import (
     cell,
     check_target,
@@ -70,7 +70,8 @@ def predict(
 
     DATA is a file, a folder, - for standard input, or dataset:NAME; labels are not needed and not looked at.
     Answers come in the order of the rows, in constant memory. With --json they are JSON lines, each with the
-    row (and the id, where the data have one), the label and its probability.
+    row (and the id, where the data have one), the label and its probability; of a model of several labels, those
+    given to the text.
 
     \b
     genus predict mail.genus --message "win a prize now"
@@ -93,28 +94,56 @@ def predict(
         tables = iter([_messages(messages)])
     else:
         tables = chunks(data, how, size=max(1, min(10_000, _AT_ONCE // top)), need_labels=False)
-    lines = _JsonLines(proba, top) if as_json else _Lines(clf, top)
+    sets = gives_sets(clf) and top == 1
+    if sets:
+        lines: Any = _JsonSets() if as_json else _SetLines(clf)
+    else:
+        lines = _JsonLines(proba, top) if as_json else _Lines(clf, top)
     done = 0
     with working(f"sorting {data}", shown=writes_to_file()) as progress:
         for given in tables:
-            if nodes:
+            if sets:
+                answers, probabilities = _sets_of_labels(clf, given.texts)
+            elif nodes:
                 found = clf.predict_nodes(given.texts, level=level, min_proba=min_proba)
-                labels, probabilities = (array[:, None] for array in found)
+                answers, probabilities = (array[:, None].tolist() for array in found)
             else:
-                labels, probabilities = clf.predict_top(given.texts, top)
-            answers = labels.tolist()
+                answers, probabilities = (array.tolist() for array in clf.predict_top(given.texts, top))
             if reject is not None:
                 for names, typical in zip(answers, clf.typicality(given.texts), strict=True):
                     names[0] = None if typical < reject else names[0]
-            rows = lines.of(given, answers, probabilities.tolist())
+            rows = lines.of(given, answers, probabilities)
             sys.stdout.write("".join(f"{line}\n" for line in rows))
             progress(done := done + len(given))
+
+
+def _sets_of_labels(clf: TextClassifier, texts: list[str]) -> tuple[list[list[Any]], list[list[float]]]:
+    """The labels that each text is given, the most probable first, and their probabilities."""
+    probabilities = clf.predict_proba(texts)
+    names = clf.classes_.tolist()
+    answers, shares = [], []
+    for row, given in zip(probabilities, clf.model_.decoding.sets(probabilities), strict=True):
+        chosen = sorted(given.nonzero()[0].tolist(), key=lambda i: (-row[i], i))
+        answers.append([names[i] for i in chosen])
+        shares.append([float(row[i]) for i in chosen])
+    return answers, shares
 
 
 def _messages(messages: tuple[str, ...]) -> Table:
     from genus.io import Table
 
     return Table("messages", list(messages), None, list(range(1, len(messages) + 1)))
+
+
+class _JsonSets:
+    """An object per row, with the labels given."""
+
+    def of(self, given: Table, labels: list[list[Any]], probabilities: list[list[float]]) -> Iterator[str]:
+        for i, (names, shares) in enumerate(zip(labels, probabilities, strict=True)):
+            answer: dict[str, Any] = {"row": given.rows[i]}
+            if given.ids is not None:
+                answer["id"] = given.ids[i]
+            yield to_json(answer | {"labels": names, "probabilities": shares})
 
 
 class _JsonLines:
@@ -151,19 +180,27 @@ class _Lines:
         keys = given.ids if given.ids is not None else [f"{row:,}" for row in given.rows]
         if self.first:
             key = f"{'row' if given.ids is None else 'id':>7}"
-            pairs = [f"{'label':<{self.label_width}}  prob "] * self.top if self.top <= 3 else []
+            pairs = [self._title()] * self.top if self.top <= 3 else []
             yield self._dim("  ".join([key, *pairs, "text"]))
             self.first = False
         for key, text, names, shares in zip(keys, given.texts, labels, probabilities, strict=True):
             yield self._line(clean(key), clean(text), names, shares)
 
-    def _line(self, key: str, text: str, names: list[Any], shares: list[float]) -> str:
-        from rich.cells import cell_len, set_cell_size
+    def _title(self) -> str:
+        return f"{'label':<{self.label_width}}  prob "
 
-        pairs = [
+    def _pairs(self, names: list[Any], shares: list[float]) -> list[str]:
+        from rich.cells import set_cell_size
+
+        return [
             f"{set_cell_size('-' if name is None else clean(name), self.label_width)}  {share:.3f}"
             for name, share in zip(names, shares, strict=True)
         ]
+
+    def _line(self, key: str, text: str, names: list[Any], shares: list[float]) -> str:
+        from rich.cells import cell_len, set_cell_size
+
+        pairs = self._pairs(names, shares)
         if self.top > 3:  # too wide for one line
             return "\n".join([f"{key:>7}  {text}", *(f"{'':>9}{pair}" for pair in pairs)])
         head = f"{key:>7}  {'  '.join(pairs)}"
@@ -176,6 +213,23 @@ class _Lines:
 
     def _bold(self, text: str) -> str:
         return click.style(text, bold=True) if self.colour else text
+
+
+class _SetLines(_Lines):
+    """A line per row, with the labels given and their probabilities."""
+
+    def __init__(self, clf: TextClassifier) -> None:
+        super().__init__(clf, 1)
+        self.label_width = 2 * self.label_width + 10
+
+    def _title(self) -> str:
+        return f"{'labels':<{self.label_width}}"
+
+    def _pairs(self, names: list[Any], shares: list[float]) -> list[str]:
+        from rich.cells import cell_len
+
+        pairs = ", ".join(f"{clean(name)} {share:.3f}" for name, share in zip(names, shares, strict=True)) or "-"
+        return [pairs + " " * max(0, self.label_width - cell_len(pairs))]
 
 
 @click.command()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from genus.cli._data import Reading, chunks, data_options, open_model
+from genus.cli._data import Reading, chunks, data_options, gives_sets, open_model
 from genus.cli._show import (
     cell,
     check_target,
@@ -22,7 +23,8 @@ from genus.cli._show import (
 )
 
 if TYPE_CHECKING:
-    from genus.report import Evaluation
+    from genus.classifier import TextClassifier
+    from genus.report import ClassScore, Evaluation
 
 _AT_ONCE = 4_000_000  # probabilities held in memory, at most
 _CLASSES, _CONFUSIONS = 20, 8  # shown in a terminal
@@ -38,7 +40,8 @@ def evaluate(model: str, data: str, report: str | None, how: Reading, as_json: b
     """Measure a model on texts whose labels are known.
 
     Shows accuracy, F1 (micro F1 is the accuracy, since each text has one label), log loss, the expected
-    calibration error, precision and recall of each class, and what is confused with what.
+    calibration error, precision and recall of each class, and what is confused with what. Of a model that gives
+    several labels: how often the most probable one is right (P@1), and the F1 of sets.
     DATA is as for `genus train`; it should not have been learned from.
 
     \b
@@ -50,13 +53,18 @@ def evaluate(model: str, data: str, report: str | None, how: Reading, as_json: b
     if report is not None:
         check_target(report, "--report")
     clf = open_model(model)
-    result = Evaluation(clf.classes_.tolist())
     at_once = max(1, min(10_000, _AT_ONCE // len(clf.classes_)))
+    if gives_sets(clf):
+        if report is not None:
+            raise click.UsageError("--report is for models that give one label")
+        _evaluate_sets(clf, data, how, at_once, as_json)
+        return
+    result = Evaluation(clf.classes_.tolist())
     with working(f"evaluating {data}") as progress:
         for given in chunks(data, how, size=at_once):
             for begin in range(0, len(given), at_once):
                 part = slice(begin, begin + at_once)
-                texts, labels = given.texts[part], (given.labels or [])[part]
+                texts, labels = given.texts[part], given.one_label_each()[part]
                 result.add(texts, labels, clf.predict_log_proba(texts), given.rows[part])
             progress(result.n)
     if report is not None:
@@ -70,43 +78,66 @@ def evaluate(model: str, data: str, report: str | None, how: Reading, as_json: b
             console().print(cell(f"wrote {report}"))
 
 
+def _evaluate_sets(clf: TextClassifier, data: str, how: Reading, at_once: int, as_json: bool) -> None:
+    from genus.report import LabelEvaluation
+
+    result = LabelEvaluation(clf.classes_.tolist())
+    with working(f"evaluating {data}") as progress:
+        for given in chunks(data, how, size=at_once):
+            sets = given.sets_of_labels()
+            for begin in range(0, len(given), at_once):
+                part = slice(begin, begin + at_once)
+                probabilities = clf.predict_proba(given.texts[part])
+                result.add(sets[part], clf.model_.decoding.sets(probabilities), probabilities)
+            progress(result.n)
+    if as_json:
+        print_json(result.to_dict())
+        return
+    _print_summary(
+        ("documents", f"{result.n:,}"),
+        ("P@1", f"{result.precision_at_1:.4f}"),
+        ("micro F1", f"{result.micro_f1:.4f}"),
+        ("example F1", f"{result.example_f1:.4f}"),
+        ("macro F1", f"{result.macro_f1:.4f}"),
+    )
+    _print_scores("label", "labels", result.per_label())
+
+
+def _print_summary(*values: tuple[str, str]) -> None:
+    summary = table("", ">")
+    summary.show_header = False
+    for name, value in values:
+        summary.add_row(cell(name, "dim"), cell(value, "bold"))
+    console().print(summary)
+
+
+def _print_scores(noun: str, nouns: str, scores: Sequence[ClassScore]) -> None:
+    rows = table(noun, ">precision", ">recall", ">F1", ">support")
+    for s in scores[:_CLASSES]:
+        rows.add_row(
+            cell(shorten(s.label, 40)), f"{s.precision:.3f}", f"{s.recall:.3f}", f"{s.f1:.3f}", f"{s.support:,}"
+        )
+    console().print("", rows)
+    if len(scores) > _CLASSES:
+        more = f"the {_CLASSES} {nouns} with most mistakes; {len(scores) - _CLASSES:,} more with --json"
+        console().print(cell(more, "dim"))
+
+
 def _print(result: Evaluation) -> None:
     out = console()
     loss = f"{result.log_loss:.4f}" if math.isfinite(result.log_loss) else "infinite"
-    summary = table("", ">")
-    summary.show_header = False
-    for name, value in (
+    _print_summary(
         ("documents", f"{result.n:,}"),
         ("accuracy, micro F1", f"{result.accuracy:.4f}"),
         ("macro F1", f"{result.macro_f1:.4f}"),
         ("log loss", loss),
         ("calibration error", f"{result.calibration_error:.4f}"),
-    ):
-        summary.add_row(cell(name, "dim"), cell(value, "bold"))
-    out.print(summary)
+    )
     if result.n_unknown:
         unknown = f"{count(result.n_unknown, 'document')} with labels that the model does not know"
         out.print(cell(f"{unknown}: mistakes, and not in the log loss", "yellow"))
 
-    scores = result.per_class()
-    rows = table("class", ">precision", ">recall", ">F1", ">support")
-    for s in scores[:_CLASSES]:
-        rows.add_row(
-            cell(shorten(s.label, 40)),
-            f"{s.precision:.3f}",
-            f"{s.recall:.3f}",
-            f"{s.f1:.3f}",
-            f"{s.support:,}",
-        )
-    out.print("", rows)
-    if len(scores) > _CLASSES:
-        out.print(
-            cell(
-                f"the {_CLASSES} classes with most mistakes; {len(scores) - _CLASSES:,} more with --json",
-                "dim",
-            )
-        )
-
+    _print_scores("class", "classes", result.per_class())
     confusions = result.confusions()
     if confusions:
         pairs = table("true class", "taken for", ">times")

@@ -85,7 +85,8 @@ def _inspect_tree(clf: TextClassifier, words: int, as_json: bool) -> None:
 
     tree = clf.model_.tree_
     nodes = [*([] if tree.root is not None else ["(all)"]), *tree.nodes]
-    found = {node: [word for word, _ in clf.node_words(node, words)] for node in nodes}
+    tells = any("tree" in member.settings for member in clf._fitted.members)  # a pool need not
+    found = {node: [word for word, _ in clf.node_words(node, words)] if tells else [] for node in nodes}
     if as_json:
         parents = {str(node): tree.parent(node) for node in tree.nodes}
         print_json({"parents": parents, "words": {str(node): own for node, own in found.items()}})
@@ -166,7 +167,7 @@ def _parts(parts: dict[str, Any], clf: TextClassifier) -> dict[str, Any]:
         {
             "model": member.name,
             "weight": float(weight),
-            "settings": member.model.get_params(),
+            "settings": member.settings,
             "text": member.vectorizer.get_params() | {"dtype": "float32"},
         }
         for member, weight in zip(clf.model_.members, clf.model_.weights, strict=True)

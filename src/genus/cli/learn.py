@@ -68,7 +68,7 @@ def learn(model: str, data: str, window: int, save_every: float, how: Reading, a
         given = read(data, how)
     classes, n_words = set(clf.classes_.tolist()), clf.vectorizer_.n_columns_
     with working(f"learning from {count(len(given), 'document')}"):
-        clf.partial_fit(given.texts, as_labels(clf, given.labels or []))
+        clf.partial_fit(given.texts, as_labels(clf, given.one_label_each()))
     save_model(clf, model)
     new = sorted(str(label) for label in set(clf.classes_.tolist()) - classes)
     more = clf.vectorizer_.n_columns_ - n_words
@@ -116,7 +116,7 @@ def forget(model: str, data: str | None, numbers: tuple[int, ...], how: Reading,
         if given is None:
             clf.unlearn_documents(list(numbers))
         else:
-            clf.unlearn(given.texts, as_labels(clf, given.labels or []))
+            clf.unlearn(given.texts, as_labels(clf, given.one_label_each()))
     except ValueError as error:
         name = model if given is None else given.name
         raise DataError(f"{name}: {str(error).rstrip('.')}; nothing was changed") from error

@@ -84,7 +84,7 @@ def mark(
         return
     with working(f"reading {data}"):
         given = read(data, how)
-    labels = as_labels(clf, given.labels or [])
+    labels = as_labels(clf, given.one_label_each())
     with working(f"marking {count(len(given), 'document')}"):
         review = clf.review(given.texts, labels)
         if report is not None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus._registry import MODELS
-from genus.cli._data import Reading, data_options, n_documents, read, read_texts, save_model
+from genus.cli._data import Reading, data_options, learnable, n_documents, read, read_texts, save_model
+from genus.cli._search import print_leaderboard, read_tree, search_options
 from genus.cli._show import cell, check_target, console, count, json_option, print_json, size, table, working
-from genus.cli.tune import print_leaderboard, search_options
 from genus.errors import DataError
 
 if TYPE_CHECKING:
@@ -47,9 +47,8 @@ def _frequency(value: str) -> float:
     help="The model; by default auto, which tries several, or nb where --alpha or --set is given.",
 )
 @click.option("--unlabeled", metavar="FILE", help="More texts, without labels, to learn from (auto).")
-@search_options
+@search_options(60.0)
 @click.option("--alpha", type=float, help="Smoothing: what is added to every count. Smaller trusts rare words more.")
-@click.option("--tree", metavar="FILE", help="JSON of a tree of classes: {child: parent}, or nested (hs, hm).")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another setting of the model.")
 @click.option(
     "--ngrams",
@@ -91,7 +90,7 @@ def _frequency(value: str) -> float:
 def train(
     data: str, out: str, model: str | None, alpha: float | None, tree: str | None, settings: tuple[str, ...],
     jobs: int | None, how: Reading, as_json: bool, unlabeled: str | None, time_budget: float, objective: str,
-    **text_options: Any,
+    class_prior: Any, **text_options: Any,
 ) -> None:  # fmt: skip
     """Learn a model from texts with labels.
 
@@ -99,37 +98,38 @@ def train(
     class, - for standard input, or dataset:NAME for a data set of `genus data list`.
 
     Without a model named, several are tried on texts left out and the best are pooled (see `genus tune`).
+    Labels such as hardware/printer are paths in a tree. A row may have several labels, or none: a list in JSON,
+    or text with --label-separator.
 
     \b
     genus train mail.csv --out mail.genus
     genus train tickets.csv --unlabeled archive.txt --out tickets.genus
+    genus train papers.csv --label-separator ';' --out topics.genus
     genus train reviews.parquet --text body --out reviews.genus --ngrams 1-2
     zcat tickets.jsonl.gz | genus train - --out tickets.genus
     """
     from genus.classifier import TextClassifier
 
     check_target(out, "--out")
-    name = model or _usual_model(alpha, tree, settings)
-    if name == "auto":
-        for option, value in (("--alpha", alpha), ("--tree", tree), ("--set", settings or None)):
-            if value is not None:
-                raise click.BadParameter("auto chooses the settings itself", param_hint=option)
-    elif unlabeled is not None:
-        raise click.BadParameter("texts without labels are for --model auto", param_hint="--unlabeled")
+    name = model or ("nb" if alpha is not None or settings else "auto")
+    _check_options(name, alpha, settings, unlabeled, class_prior)
     chosen: Any = "auto" if name == "auto" else _estimator(name, alpha, tree, settings)
+    for_auto = {"tree": read_tree(tree), "class_prior": class_prior} if name == "auto" else {}
     vectorizer = _vectorizer(text_options, given_by_user=name != "auto" or _has_text_options(text_options))
 
     with working(f"reading {data}"):
         given = read(data, how)
-    labels = given.labels or []
-    if len(set(labels)) == 1:
-        raise DataError(f"{given.name}: every row has the label {labels[0]!r}: a model needs two at least")
+    labels = learnable(given)
+    if given.label_sets is not None and name != "auto":
+        raise DataError(f"{given.name}: rows have several labels: these are for --model auto, not {name}")
     begin = time.perf_counter()
     tells = name != "auto" and "verbose" in chosen.get_params()  # a sampler shows its sweeps itself
     if tells:
         chosen.set_params(verbose=sys.stderr.isatty())
     more = {} if unlabeled is None else {"unlabeled": read_texts(unlabeled, how)}
-    clf = TextClassifier(chosen, vectorizer=vectorizer, time_budget=time_budget, objective=objective, n_jobs=jobs)
+    clf = TextClassifier(
+        chosen, vectorizer=vectorizer, time_budget=time_budget, objective=objective, n_jobs=jobs, **for_auto
+    )
     with working(f"learning from {count(len(given), 'document')}", shown=not tells):
         clf.fit(given.texts, labels, **more)
     if tells:
@@ -166,17 +166,19 @@ def train(
         shown.print(cell(f"> {command}", "bold"), soft_wrap=True)
 
 
-def _tree(file: str, estimator: Any, model: str) -> Any:
-    from genus.hierarchy import LabelTree
-
-    if "tree" not in estimator.get_params():
-        raise click.BadParameter(f"the model {model} has no tree", param_hint="--tree")
-    try:
-        return LabelTree.of(json.loads(Path(file).read_text("utf-8")))
-    except OSError as error:
-        raise click.BadParameter(f"{file}: {(error.strerror or str(error)).lower()}", param_hint="--tree") from error
-    except ValueError as error:
-        raise click.BadParameter(f"{file}: {str(error).rstrip('.')}", param_hint="--tree") from error
+def _check_options(
+    name: str, alpha: float | None, settings: tuple[str, ...], unlabeled: str | None, class_prior: Any
+) -> None:
+    """Some options are for auto alone, and some for all others."""
+    if name == "auto":
+        for option, value in (("--alpha", alpha), ("--set", settings or None)):
+            if value is not None:
+                raise click.BadParameter("auto chooses the settings itself", param_hint=option)
+        return
+    if unlabeled is not None:
+        raise click.BadParameter("texts without labels are for --model auto", param_hint="--unlabeled")
+    if class_prior != "learned":
+        raise click.BadParameter("stated priors are for --model auto", param_hint="--class-prior")
 
 
 _TEXT_DEFAULTS = {
@@ -203,13 +205,6 @@ def _vectorizer(options: dict[str, Any], *, given_by_user: bool) -> Any:
     return Vectorizer(**chosen, split_unspaced=words, dtype=np.float32)
 
 
-def _usual_model(alpha: float | None, tree: str | None, settings: tuple[str, ...]) -> str:
-    """What is trained where no model is named: settings are those of a plain model."""
-    if tree is not None:
-        return "hm"
-    return "nb" if alpha is not None or settings else "auto"
-
-
 def _estimator(model: str, alpha: float | None, tree: str | None, settings: tuple[str, ...]) -> Any:
     from genus._registry import make_model
 
@@ -218,7 +213,9 @@ def _estimator(model: str, alpha: float | None, tree: str | None, settings: tupl
     if "alpha" in chosen and "alpha" not in estimator.get_params():
         raise click.BadParameter(f"the model {model} has no alpha", param_hint="--alpha")
     if tree is not None:
-        chosen["tree"] = _tree(tree, estimator, model)
+        if "tree" not in estimator.get_params():
+            raise click.BadParameter(f"the model {model} has no tree", param_hint="--tree")
+        chosen["tree"] = read_tree(tree)
     return estimator.set_params(**chosen)
 
 

@@ -7,8 +7,19 @@
 (0.667, [('+', '-')])
 """
 
+from genus.report.label_sets import LabelEvaluation
 from genus.report.marks import marks_page
 from genus.report.metrics import Bin, ClassScore, Evaluation, Mistake, evaluate
 from genus.report.page import explanation_page, make_page
 
-__all__ = ["Bin", "ClassScore", "Evaluation", "Mistake", "evaluate", "explanation_page", "make_page", "marks_page"]
+__all__ = [
+    "Bin",
+    "ClassScore",
+    "Evaluation",
+    "LabelEvaluation",
+    "Mistake",
+    "evaluate",
+    "explanation_page",
+    "make_page",
+    "marks_page",
+]

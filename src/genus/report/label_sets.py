@@ -1,0 +1,98 @@
+"""How good sets of labels are, from answers that come in chunks. Only sums are kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from genus._arrays import Float64
+from genus.report.metrics import ClassScore
+
+
+class LabelEvaluation:
+    """Sets of labels compared with the truth. Labels are compared as text, since files hold nothing else.
+
+    Parameters
+    ----------
+    labels : the model's labels, in the order of the columns of its probabilities
+
+    Examples
+    --------
+    >>> result = LabelEvaluation(["a", "b"])
+    >>> result.add([{"a"}, {"a", "b"}], np.array([[True, False], [False, True]]), np.array([[0.9, 0.2], [0.3, 0.6]]))
+    >>> result.precision_at_1, result.micro_f1, round(result.example_f1, 3), round(result.macro_f1, 3)
+    (1.0, 0.8, 0.833, 0.833)
+    """
+
+    def __init__(self, labels: Sequence[Any]) -> None:
+        self.labels = [str(label) for label in labels]
+        self.n = 0
+        self.n_labelled = 0  # documents with a label
+        self._n_first = 0  # of those, how many have the label that seemed most probable
+        self._f1 = 0.0
+        self._support: Counter[str] = Counter()
+        self._given: Counter[str] = Counter()
+        self._right: Counter[str] = Counter()
+
+    def add(self, truth: Sequence[AbstractSet[str]], given: NDArray[np.bool_], probabilities: Float64) -> None:
+        """Take in a chunk of documents: the labels they have, and those they were given."""
+        best = probabilities.argmax(axis=1).tolist()
+        for true, row, first in zip(truth, given, best, strict=True):
+            answer = {self.labels[i] for i in np.flatnonzero(row)}
+            right = true & answer
+            self._support.update(true)
+            self._given.update(answer)
+            self._right.update(right)
+            self._f1 += 2 * len(right) / (len(true) + len(answer)) if true or answer else 1.0
+            self.n_labelled += bool(true)
+            self._n_first += self.labels[first] in true
+        self.n += len(truth)
+
+    @property
+    def precision_at_1(self) -> float:
+        """How often the most probable label is right, among documents that have labels."""
+        return self._n_first / self.n_labelled if self.n_labelled else 0.0
+
+    @property
+    def example_f1(self) -> float:
+        """The mean F1 of documents; 1 where a document has no label and is given none."""
+        return self._f1 / self.n if self.n else 0.0
+
+    @property
+    def micro_f1(self) -> float:
+        """The F1 of all pairs of document and label."""
+        either = self._support.total() + self._given.total()
+        return 2 * self._right.total() / either if either else 0.0
+
+    @property
+    def macro_f1(self) -> float:
+        """The mean F1 of the labels that are in the data or among the answers."""
+        scores = [score.f1 for score in self.per_label()]
+        return sum(scores) / len(scores) if scores else 0.0
+
+    def per_label(self) -> list[ClassScore]:
+        """Labels in the data or among the answers; those with a part in most mistakes first."""
+        scores = [
+            ClassScore(label, self._support[label], self._right[label], self._given[label])
+            for label in self._support.keys() | self._given.keys()
+        ]
+        return sorted(scores, key=lambda s: (-s.n_wrong, -s.support, s.label))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "documents": self.n,
+            "precision_at_1": self.precision_at_1,
+            "micro_f1": self.micro_f1,
+            "example_f1": self.example_f1,
+            "macro_f1": self.macro_f1,
+            "labels": [
+                {name: getattr(s, name) for name in ("label", "precision", "recall", "f1", "support")}
+                for s in self.per_label()
+            ],
+        }
