@@ -45,7 +45,10 @@ FOUND_LABELS = {"refined": {"base_weight": 0.0}}
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model on a view of the texts. The first ``n_probes`` settings are tried at once, the others if it does well.
+    """A model on a view of the texts. ``n_probes`` settings are tried at once, ``n_more`` others if it does well.
+
+    Which ones follows from how they did where the model was tried before; settings stand here in the order in which
+    they are thought to do well.
 
     ``prior`` is by how much the model is thought to fall short of the best, in accuracy, before anything is tried:
     with few documents, what is measured says little more.
@@ -58,6 +61,7 @@ class Candidate:
     settings: tuple[dict[str, Any], ...]
     n_probes: int = 1
     prior: float = 0.0
+    n_more: int = 5
 
     @property
     def every_class_learns_all(self) -> bool:
@@ -88,12 +92,12 @@ def _tfidf(power: float) -> dict[str, Any]:
 # Cheap ones first: what comes late is left out where time is short.
 PORTFOLIO = (
     Candidate("naive Bayes", "nb", "words", None, tuple({"alpha": a} for a in (0.3, 0.1, 1.0, 0.03)), 4, 0.04),
-    Candidate("refined", "refined", "words", _tfidf(1.0), _refined(), 3),
-    Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 3, 0.015),
-    Candidate("refined, characters", "refined", "characters", _tfidf(1.0), _refined(), 3, 0.005),
-    Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 3, 0.015),
-    Candidate("refined, pairs, soft idf", "refined", "pairs", _tfidf(0.5), _refined(), 3, 0.02),
-    Candidate("refined, pairs, presence", "refined", "pairs", _tfidf(0.5) | {"tf": "binary"}, _refined(), 3, 0.02),
+    Candidate("refined", "refined", "words", _tfidf(1.0), _refined(), 10),
+    Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 2, 0.015, 3),
+    Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 3, 0.015, 3),
+    Candidate("refined, characters", "refined", "characters", _tfidf(1.0), _refined(), 2, 0.005, 2),
+    Candidate("refined, pairs, soft idf", "refined", "pairs", _tfidf(0.5), _refined(), 2, 0.02, 3),
+    Candidate("refined, pairs, presence", "refined", "pairs", _tfidf(0.5) | {"tf": "binary"}, _refined(), 2, 0.02, 3),
     Candidate("tree", "hm", "words", {"tf": "log1p", "norm": "l2", "scale": 10.0}, ({},), 1, 0.02),
     Candidate("tied documents", "tdm", "words", {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5}, _tied(), 1, 0.04),
 )

@@ -24,12 +24,12 @@ from genus.semi_supervised import Student
 from genus.text import Vectorizer
 from genus.weighting import TermWeighting
 
-_MOST_MEMBERS = 3
+_MOST_MEMBERS = 4
 _LATER = 0.001  # by how much a setting is thought to fall short of the one before it in the portfolio
 _COMPANY = 0.005  # by how much each further view of the texts is thought to improve a pool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trial:
     """A setting of a candidate, and how it did on documents left out."""
 
@@ -73,14 +73,24 @@ class Search:
     def run(self) -> None:
         """Probe every candidate, then look closer at the best two. Ctrl-C ends it with what was found."""
         try:
-            probed = [c for c in self.candidates if self._try(c, c.settings[: c.n_probes])]
+            probed = [c for c in self.candidates if self._try(c, self._promising(c)[: c.n_probes])]
             probed.sort(key=lambda c: -self.best_of(c).value)
             for candidate in probed[:2]:
-                self._try(candidate, candidate.settings[candidate.n_probes :])
+                tried = [t.setting for t in self.trials if t.candidate is candidate]
+                untried = [s for s in self._promising(candidate) if s not in tried]
+                self._try(candidate, untried[: candidate.n_more])
         except KeyboardInterrupt:
             if not self.trials:
                 raise
             self.cut_short = True
+
+    def _promising(self, candidate: Candidate) -> list[dict[str, Any]]:
+        """The candidate's settings: first those that do best where the same model was tried on other rows."""
+        values: dict[str, list[float]] = {}
+        for trial in self.trials:
+            if trial.candidate.model == candidate.model:
+                values.setdefault(str(trial.setting), []).append(trial.value)
+        return sorted(candidate.settings, key=lambda s: -float(np.mean(values.get(str(s), [-np.inf]))))
 
     def best_of(self, candidate: Candidate) -> Trial:
         return max((t for t in self.trials if t.candidate is candidate), key=lambda t: t.value)
@@ -124,23 +134,27 @@ class Search:
     # What was chosen
 
     def members(self) -> list[Member]:
-        """The best trial and, where they help, others beside it: their weights are learned on their scores."""
+        """The best trial and, one by one, those that help most beside it; weights are learned on their scores."""
         best = sorted(
             {id(c): self.best_of(c) for c in (t.candidate for t in self.trials)}.values(), key=lambda t: -t.value
         )
+        scores = {id(t): self._calibrated(t) for t in best}
         chosen, weights, value = [best[0]], np.ones(1), best[0].value
-        for trial in best[1:]:
-            if len(chosen) == _MOST_MEMBERS:
+        while len(chosen) < _MOST_MEMBERS:
+            pools = [self._pooled([*chosen, t], scores) for t in best if t not in chosen]
+            helps = [pool for pool in pools if pool[0] > value and pool[1].min() > 0]
+            if not helps:
                 break
-            together = [*chosen, trial]
-            scores = [self._calibrated(t) for t in together]
-            tried = pool_weights(scores, self.jury.codes)
-            pooled = np.add.reduce([w * s for w, s in zip(tried, scores, strict=True)])
-            prior = chosen[0].prior - _COMPANY * (len({t.candidate.view for t in together}) - 1)
-            believed = self.jury.believed(self.jury.measure(pooled).value, prior)
-            if believed > value and tried.min() > 0:
-                chosen, weights, value = together, tried, believed
+            value, weights, chosen = max(helps, key=lambda pool: pool[0])
         return [Member(t, t.temperature, float(w)) for t, w in zip(chosen, weights, strict=True)]
+
+    def _pooled(self, trials: list[Trial], scores: dict[int, Scores]) -> tuple[float, Float64, list[Trial]]:
+        """What to believe of a pool of these, and their weights in it."""
+        parts = [scores[id(t)] for t in trials]
+        weights = pool_weights(parts, self.jury.codes)
+        measured = self.jury.measure(np.add.reduce([w * s for w, s in zip(weights, parts, strict=True)])).value
+        prior = trials[0].prior - _COMPANY * (len({t.candidate.view for t in trials}) - 1)
+        return self.jury.believed(measured, prior), weights, trials
 
     def _calibrated(self, trial: Trial) -> Scores:
         lengths = self.materials(trial.candidate.view).lengths[self.jury.chosen]

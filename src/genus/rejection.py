@@ -1,13 +1,12 @@
 """None of these: how unlike all its classes a text is.
 
-    familiarity(d) = (lead(d) / usual lead + 2.5) * share of d's words that are known
-    lead(d)        = best class's score - mean over classes of the scores
+    familiarity(d) = Q(lead of the best class over the mean class) * (Q(-entropy of the classes) * Q(known share))^(1/2)
 
-A text of another kind has neither words that single out a class nor, often, words that were ever seen; the
-product measured better than either, than the best probability, and than the likelihood per word. How familiar
-texts of the known classes are is learned from scores of documents that were left out: ``typicality`` is the share
-of them that are less familiar than a text, and texts below a typicality of 0.05 are refused at the price of
-refusing one in twenty that do belong.
+Q is the share of texts of the known classes, left out while the scores were learned, that have no more of it. A text
+of another kind has neither words that single out a class nor, often, words that were ever seen; the product, as of
+three tests, measured better than any part, than the best probability, and than the likelihood per word. ``typicality`` is the share of
+left-out texts that are less familiar than a text: those below 0.05 are refused at the price of refusing one in twenty
+that do belong.
 """
 
 from __future__ import annotations
@@ -18,16 +17,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import entr
 
 from genus._arrays import Float64
 
 _N_QUANTILES = 1001
-_FLOOR = 2.5  # of the lead, in usual leads: how much the known words count where no class leads
+_POWERS = (1.0, 0.5, 0.5)  # of the lead, the certainty and the known share
 
 
 @dataclass(frozen=True)
 class Rejection:
-    """What is usual: the median lead, and the familiarities of left-out documents in rising order.
+    """What is usual among left-out documents: quantiles of the three parts, and of the familiarity.
 
     Examples
     --------
@@ -36,39 +36,48 @@ class Rejection:
     array([1., 0.])
     """
 
-    usual_lead: float
-    quantiles: Float64
+    parts: Float64  # (3, n_quantiles)
+    familiarities: Float64
 
     @classmethod
     def fit(cls, scores: ArrayLike, known_shares: ArrayLike) -> Rejection:
-        """From scores of left-out documents, and the shares of their words that the others have."""
-        leads = lead(np.asarray(scores))
-        usual = float(np.median(leads)) or 1.0
-        familiarities = _familiarity(leads / usual, np.asarray(known_shares))
-        levels = np.linspace(0, 1, min(_N_QUANTILES, max(len(leads), 2)))
-        return cls(usual, np.quantile(familiarities, levels))
+        """From calibrated scores of left-out documents, and the shares of their words that the others have."""
+        found = parts_of(np.asarray(scores, dtype=np.float64), np.asarray(known_shares))
+        levels = np.linspace(0, 1, min(_N_QUANTILES, max(found.shape[1], 2)))
+        quantiles = np.quantile(found, levels, axis=1).T
+        return cls(quantiles, np.quantile(_familiarity(quantiles, found), levels))
 
     def typicality(self, scores: ArrayLike, known_shares: ArrayLike) -> Float64:
         """The share of documents of the known classes that are no more familiar than these texts."""
-        familiarities = _familiarity(lead(np.asarray(scores)) / self.usual_lead, np.asarray(known_shares))
-        return np.searchsorted(self.quantiles, familiarities, side="right") / len(self.quantiles)
+        found = parts_of(np.asarray(scores, dtype=np.float64), np.asarray(known_shares))
+        return _rank(self.familiarities, _familiarity(self.parts, found))
 
     def to_state(self) -> dict[str, Any]:
-        return {"usual_lead": self.usual_lead, "quantiles": self.quantiles}
+        return {"parts": self.parts, "familiarities": self.familiarities}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Rejection:
-        lead, quantiles = state["usual_lead"], state["quantiles"]
-        if not isinstance(lead, float) or not isinstance(quantiles, np.ndarray) or quantiles.dtype != np.float64:
-            raise ValueError("a usual lead and familiarities were expected")
-        return cls(lead, quantiles)
+        parts, familiarities = state["parts"], state["familiarities"]
+        for array, n_dimensions in ((parts, 2), (familiarities, 1)):
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.ndim != n_dimensions:
+                raise ValueError("quantiles of what is usual were expected")
+        if len(parts) != len(_POWERS) or not parts.shape[1] or not len(familiarities):
+            raise ValueError("quantiles of three parts were expected")
+        return cls(parts, familiarities)
 
 
-def lead(scores: Float64) -> Float64:
-    """How far the best class is ahead of the mean class."""
+def parts_of(scores: Float64, known_shares: Float64) -> Float64:
+    """The lead, the certainty and the known share of each document: (3, n_documents)."""
     finite = np.where(np.isfinite(scores), scores, np.nan)
-    return np.asarray(np.nanmax(finite, axis=1) - np.nanmean(finite, axis=1))
+    log_p = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+    certainty = -entr(np.exp(log_p)).sum(axis=1)
+    return np.stack([np.nanmax(finite, axis=1) - np.nanmean(finite, axis=1), certainty, known_shares])
 
 
-def _familiarity(leads: Float64, known_shares: Float64) -> Float64:
-    return np.asarray((leads + _FLOOR) * known_shares)
+def _familiarity(quantiles: Float64, parts: Float64) -> Float64:
+    ranks = [_rank(q, part) ** power for power, q, part in zip(_POWERS, quantiles, parts, strict=True)]
+    return np.asarray(np.multiply.reduce(ranks))
+
+
+def _rank(quantiles: Float64, values: Float64) -> Float64:
+    return np.asarray(np.searchsorted(quantiles, values, side="right") / len(quantiles))
