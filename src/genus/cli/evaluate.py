@@ -88,7 +88,7 @@ def _evaluate_sets(clf: TextClassifier, data: str, how: Reading, at_once: int, a
             for begin in range(0, len(given), at_once):
                 part = slice(begin, begin + at_once)
                 probabilities = clf.predict_proba(given.texts[part])
-                result.add(sets[part], clf.model_.decoding.sets(probabilities), probabilities)
+                result.add(sets[part], clf.model_.decoder.predict(probabilities), probabilities)
             progress(result.n)
     if as_json:
         print_json(result.to_dict())
