@@ -106,16 +106,7 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
 
 
 def best_decoder(P: Float64, truth: NDArray[np.bool_], objective: str) -> LabelDecoder:
-    """The decoder that does best on these documents by ``objective``, whatever its own is.
-
-    Examples
-    --------
-    >>> P = np.array([[0.9, 0.4], [0.8, 0.3], [0.2, 0.45]])
-    >>> best_decoder(P, P > 0.42, "example-f1").predict(P).astype(int)
-    array([[1, 0],
-           [1, 0],
-           [0, 1]])
-    """
+    """The decoder that does best on these documents by ``objective``, whatever its own is."""
     fitted = [LabelDecoder(name, at_least_one=name != "macro-f1").fit(P) for name in OBJECTIVES]
     measure = objective.replace("-", "_")
     return max(fitted, key=lambda decoder: label_scores(decoder.predict(P), truth)[measure])
@@ -129,12 +120,15 @@ def _marginals(P: Any) -> Any:
 
 
 def _best_cut(p: Float64) -> float:
-    """The probability from which on labels are to be given: the k-th largest, where F(k) is best."""
+    """The probability from which on labels are to be given: half of the best F(k).
+
+    One more label of probability p makes F(k) larger where p > F(k) / 2; on these documents that gives the k best.
+    """
     if not len(p) or not p.any():
         return math.inf
     ordered = np.sort(p)[::-1]
     expected = 2 * np.cumsum(ordered) / (np.arange(1, len(p) + 1) + ordered.sum())
-    return float(ordered[expected.argmax()])
+    return float(expected.max() / 2)
 
 
 def _best_sizes(p: Float64, indptr: Int64, at_least_one: bool) -> Int64:

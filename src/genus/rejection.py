@@ -1,6 +1,6 @@
 """None of these: how unlike all its classes a text is.
 
-    familiarity(d) = Q(lead of the best class over the mean class) * (Q(-entropy of the classes) * Q(known share))^(1/2)
+    familiarity(d) = Q(lead of the best class over the mean class) * Q(-entropy of the classes) * Q(known share)^(1/2)
 
 Q is the share of texts of the known classes, left out while the scores were learned, that have no more of it. A text
 of another kind has neither words that single out a class nor, often, words that were ever seen; the product, as of
@@ -22,7 +22,7 @@ from scipy.special import entr
 from genus._arrays import Float64
 
 _N_QUANTILES = 1001
-_POWERS = (1.0, 0.5, 0.5)  # of the lead, the certainty and the known share
+_POWERS = (1.0, 1.0, 0.5)  # of the lead, the certainty and the known share
 
 
 @dataclass(frozen=True)
