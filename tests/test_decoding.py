@@ -123,3 +123,21 @@ def test_rankings_are_scikit_learns():
     assert found["P@1"] == pytest.approx(y[has][np.arange(has.sum()), scores[has].argmax(axis=1)].mean())
     with pytest.raises(ValueError, match="of one shape"):
         ranking_scores(y, scores[:3])
+
+
+def test_with_the_truth_one_threshold_has_the_best_micro_f1():
+    rng = np.random.default_rng(0)
+    P = rng.random((200, 5))
+    truth = rng.random((200, 5)) < P**2  # less probable than is said
+
+    def f1(decoder):
+        chosen = decoder.predict(P)
+        return 2 * (chosen & truth).sum() / (chosen.sum() + truth.sum())
+
+    told = LabelDecoder("micro-f1", at_least_one=False).fit(P, truth)
+    other = LabelDecoder("micro-f1", at_least_one=False).fit(P)
+    for cut in np.linspace(0, 1, 50):
+        other.thresholds_ = np.full(5, cut)
+        assert f1(told) >= f1(other)
+    with pytest.raises(ValueError, match="of one shape"):
+        LabelDecoder("micro-f1").fit(P, truth[:5])

@@ -72,17 +72,19 @@ def choose_labels(
     materials: dict[str, Materials] = {}
     trials: list[LabelTrial] = []
     cut_short = False
-    longest = 0.0
+    rate = 0.0  # seconds for each entry
     for view, vectorizer in views.items():
-        if trials and time.monotonic() + longest > deadline:
+        begin = time.monotonic()
+        made = Materials.of(vectorizer.set_params(n_jobs=wishes.n_jobs), texts)
+        if trials and time.monotonic() + rate * len(made.counts.data) > deadline:
             cut_short = True
             break
-        begin = time.monotonic()
-        materials[view] = Materials.of(vectorizer.set_params(n_jobs=wishes.n_jobs), texts)
+        materials[view] = made
         found = _left_out(materials[view], weighting, target.rows, weights, chosen, folds, n_labels, wishes.n_jobs)
-        longest = max(longest, time.monotonic() - begin)
+        seconds = time.monotonic() - begin
+        rate = max(rate, seconds / max(len(made.counts.data), 1))
         for cost, margins in zip(_COSTS, found, strict=True):
-            trials.append(LabelTrial(view, cost, margins, *_stacked([margins], truth, prior), longest / len(_COSTS)))
+            trials.append(LabelTrial(view, cost, margins, *_stacked([margins], truth, prior), seconds / len(_COSTS)))
     best = [min((t for t in trials if t.view == view), key=lambda t: t.log_loss) for view in materials]
     coefficients, _ = _stacked([t.margins for t in best], truth, prior)
     pool = LabelPool()

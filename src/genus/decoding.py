@@ -69,14 +69,16 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
         P : array or sparse matrix of shape (n_documents, n_labels)
             Probabilities of labels for documents that the estimator was not fitted to. In a sparse matrix, labels
             that are not stored are out of the question.
-        y : ignored
+        y : array of shape (n_documents, n_labels), default=None
+            Zeros and ones: with them, the threshold of "micro-f1" is the best there is, and not the best expected.
         """
         if self.objective not in OBJECTIVES:
             raise ValueError(f"objective must be one of {', '.join(map(repr, OBJECTIVES))}, got {self.objective!r}.")
         marginals = _marginals(P)
         self.n_labels_ = marginals.shape[1]
         if self.objective == "micro-f1":
-            self.thresholds_ = np.full(self.n_labels_, _best_cut(marginals.data))
+            cut = _best_cut(marginals.data) if y is None else _best_threshold(marginals.toarray(), np.asarray(y) != 0)
+            self.thresholds_ = np.full(self.n_labels_, cut)
         elif self.objective == "macro-f1":
             columns = marginals.tocsc()
             bounds = columns.indptr
@@ -107,7 +109,7 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
 
 def best_decoder(P: Float64, truth: NDArray[np.bool_], objective: str) -> LabelDecoder:
     """The decoder that does best on these documents by ``objective``, whatever its own is."""
-    fitted = [LabelDecoder(name, at_least_one=name != "macro-f1").fit(P) for name in OBJECTIVES]
+    fitted = [LabelDecoder(name, at_least_one=name != "macro-f1").fit(P, truth) for name in OBJECTIVES]
     measure = objective.replace("-", "_")
     return max(fitted, key=lambda decoder: label_scores(decoder.predict(P), truth)[measure])
 
@@ -129,6 +131,16 @@ def _best_cut(p: Float64) -> float:
     ordered = np.sort(p)[::-1]
     expected = 2 * np.cumsum(ordered) / (np.arange(1, len(p) + 1) + ordered.sum())
     return float(expected.max() / 2)
+
+
+def _best_threshold(P: Float64, truth: NDArray[np.bool_]) -> float:
+    """The probability from which on all labels are to be given, for the best F1 of all pairs."""
+    if P.shape != truth.shape:
+        raise ValueError(f"P and y must be of one shape, got {P.shape} and {truth.shape}.")
+    order = np.argsort(-P, axis=None, kind="stable")
+    hits = truth.ravel()[order].cumsum()
+    f1 = 2 * hits / (np.arange(1, len(hits) + 1) + truth.sum())
+    return float(P.ravel()[order[int(f1.argmax())]])
 
 
 def _best_sizes(p: Float64, indptr: Int64, at_least_one: bool) -> Int64:
