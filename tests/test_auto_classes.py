@@ -127,7 +127,7 @@ def test_a_stated_prior_moves_the_odds_by_its_own():
     stated = {"cars": 0.8, "cat": 0.15, "dog": 0.05}
     clf = TextClassifier(class_prior=stated).fit(TEXTS, PLAIN)
     clf.model_.members, clf.model_.temperatures = usual.model_.members, usual.model_.temperatures
-    clf.model_.weights = usual.model_.weights
+    clf.model_.weights, clf.model_.sharpness = usual.model_.weights, usual.model_.sharpness
     moved = clf.predict_log_proba(TEXTS[:9]) - usual.predict_log_proba(TEXTS[:9])
     aim = np.log(3 * np.array(list(stated.values())))
     np.testing.assert_allclose(moved - moved[:, :1], np.tile(aim - aim[0], (9, 1)), atol=1e-9)

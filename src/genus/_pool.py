@@ -1,8 +1,10 @@
 """Several text classifiers that answer together, with probabilities to trust.
 
-    log P(c | d)  =  sum over members k of  weight_k * T_k(|d|) * score_kc(d)  -  normaliser
+    z_c(d)        =  sum over members k of  weight_k * T_k(|d|) * score_kc(d)
+    log P(c | d)  =  T(lead of z) * z_c(d)  -  normaliser
 
-T_k is a member's temperature (`genus.calibration`). A pool of one is a calibrated classifier.
+T_k is a member's temperature, which knows a document's length, and T that of the pool, which knows how far the best
+class is ahead of the mean one (`genus.calibration`). A pool of one is a calibrated classifier.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from genus._fitted_tree import TreeAnswers
 from genus._parts import Parts
 from genus._tree_classifier import check_question
 from genus._tree_paths import TreePaths
-from genus.calibration import Temperature
+from genus.calibration import Temperature, lead
 from genus.explain import WordEvidence
 from genus.hierarchy import LabelTree
 from genus.rejection import Rejection
@@ -42,6 +44,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         self.temperatures: list[Temperature] = []
         self.weights: Float64 = np.zeros(0)
         self.rejection: Rejection | None = None
+        self.sharpness = Temperature()
         self.shifts: dict[Any, float] = {}  # of the classes' scores, where texts to come have other priors
         self.tree: LabelTree | None = None  # as it was given
 
@@ -53,13 +56,14 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         weights: Float64,
         rejection: Rejection | None,
         *,
+        sharpness: Temperature | None = None,
         shifts: Mapping[Any, float] | None = None,
         tree: LabelTree | None = None,
     ) -> Pool:
         pool = cls()
         pool.members, pool.temperatures, pool.weights = list(members), list(temperatures), weights
         pool.rejection, pool.tree = rejection, tree
-        pool.shifts = dict(shifts or {})
+        pool.sharpness, pool.shifts = sharpness or Temperature(), dict(shifts or {})
         return pool
 
     @property
@@ -128,6 +132,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
                 total += scores
         assert total is not None
         assert shares is not None
+        total *= self.sharpness.factors(lead(total))[:, np.newaxis]
         return total, shares
 
     def log_proba(self, texts: Any) -> Float64:
@@ -188,11 +193,15 @@ class Pool(BaseEstimator):  # type: ignore[misc]
     def evidence(self, text: str, chosen: int, rival: int) -> Evidence:
         """The members' evidence, each with its part in the sum."""
         shift = self.shift
+        pooled = np.zeros((1, len(shift)))
         parts = []
         for member, temperature, weight in zip(self.members, self.temperatures, self.weights, strict=True):
             counts, _ = member.vectorizer._transform_rows([text])
             factor = float(weight * temperature.factors(row_sums(counts.indptr, counts.data))[0])
+            pooled += factor * member.model._joint_log_likelihood(member.weighted(counts))
             parts.append((factor, member.evidence(text, chosen, rival)))
+        sharpness = float(self.sharpness.factors(lead(pooled))[0])
+        parts = [(sharpness * factor, part) for factor, part in parts]
         words: dict[str, WordEvidence] = {}
         for factor, part in parts:
             for word in part.words:
@@ -217,6 +226,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
             "members": [member.get_state() for member in self.members],
             "temperatures": np.array([[t.log_scale, t.length_power] for t in self.temperatures]),
             "weights": self.weights,
+            "sharpness": np.array([self.sharpness.log_scale, self.sharpness.length_power]),
             "rejection": None if self.rejection is None else self.rejection.to_state(),
             "shifted": np.array(list(self.shifts)),
             "shifts": np.array(list(self.shifts.values()), dtype=np.float64),
@@ -230,7 +240,13 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         if not n or not all(isinstance(member, Mapping) for member in members):
             raise ValueError("a pool of classifiers was expected")
         members = [Parts.from_state(member) for member in members]
-        for array, shape in ((temperatures, (n, 2)), (weights, (n,)), (shifts, np.shape(shifted)[:1])):
+        sharpness = state["sharpness"]
+        for array, shape in (
+            (temperatures, (n, 2)),
+            (weights, (n,)),
+            (sharpness, (2,)),
+            (shifts, np.shape(shifted)[:1]),
+        ):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
                 raise ValueError(f"temperatures and weights of {n} members, and shifts of classes, were expected")
         if not (tree is None or (isinstance(tree, LabelTree) and all(c in tree for c in members[0].classes_.tolist()))):
@@ -238,6 +254,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         if any(not np.array_equal(member.classes_, members[0].classes_) for member in members):
             raise ValueError("the members of a pool know different classes")
         self.members, self.weights, self.tree = members, weights, tree
+        self.sharpness = Temperature(*sharpness.tolist())
         self.shifts = dict(zip(shifted.tolist(), shifts.tolist(), strict=True))
         self.temperatures = [Temperature(float(u), float(v)) for u, v in temperatures]
         self.rejection = None if rejection is None else Rejection.from_state(rejection)

@@ -18,7 +18,7 @@ from genus._jury import Jury, Scores, Settings
 from genus._materials import Materials
 from genus._portfolio import FOUND_LABELS, Candidate
 from genus._registry import make_model
-from genus.calibration import Temperature, pool_weights
+from genus.calibration import Temperature, lead, pool_weights
 from genus.rejection import Rejection
 from genus.semi_supervised import Student
 from genus.text import Vectorizer
@@ -178,9 +178,15 @@ class Search:
         pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
         return self.jury.believed(self.jury.measure(pooled).value, prior)
 
-    def rejection(self, members: Sequence[Member]) -> Rejection:
+    def sharpness(self, members: Sequence[Member]) -> Temperature:
+        """The temperature of pooled scores by how far the best class leads: sums of margins grow too fast with it."""
+        pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
+        return Temperature.fit(pooled, self.jury.codes, lead(pooled))
+
+    def rejection(self, members: Sequence[Member], sharpness: Temperature) -> Rejection:
         """What is usual among documents left out."""
         pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
+        pooled = sharpness.scaled(pooled, lead(pooled))
         return Rejection.fit(pooled, self.materials(members[0].trial.candidate.view).shares[self.jury.chosen])
 
     def parts(self, member: Member) -> tuple[Vectorizer, TermWeighting | None]:

@@ -97,11 +97,13 @@ def choose(
         members, models = _with_unlabelled(search, members, labels, counted, classes, wishes.n_jobs)
     else:
         models = [search.fitted(member, labels, counted, wishes.n_jobs) for member in members]
+    sharpness = search.sharpness(members)
     pool = Pool.of(
         [Parts(*search.parts(member), model) for member, model in zip(members, models, strict=True)],
         [member.temperature for member in members],
         np.array([member.weight for member in members]),
-        search.rejection(members),
+        search.rejection(members, sharpness),
+        sharpness=sharpness,
         shifts=dict(zip(classes.tolist(), shift.tolist(), strict=True)) if shift.any() else None,
         tree=tree.named if tree is not None and tree.given else None,
     )

@@ -77,6 +77,12 @@ class Temperature:
         return np.asarray(scaled - np.logaddexp.reduce(scaled, axis=1, keepdims=True))
 
 
+def lead(scores: NDArray[np.floating]) -> Float64:
+    """How far the best class is ahead of the mean class; impossible classes have no part in it."""
+    finite = np.where(np.isfinite(scores), scores, np.nan)
+    return np.asarray(np.nanmax(finite, axis=1) - np.nanmean(finite, axis=1), dtype=np.float64)
+
+
 def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
     """The weights, not negative, under which a sum of several models' scores is likeliest.
 

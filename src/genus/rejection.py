@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr
 
 from genus._arrays import Float64
+from genus.calibration import lead
 
 _N_QUANTILES = 1001
 _POWERS = (1.0, 1.0, 0.5)  # of the lead, the certainty and the known share
@@ -68,10 +69,9 @@ class Rejection:
 
 def parts_of(scores: Float64, known_shares: Float64) -> Float64:
     """The lead, the certainty and the known share of each document: (3, n_documents)."""
-    finite = np.where(np.isfinite(scores), scores, np.nan)
     log_p = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
     certainty = -entr(np.exp(log_p)).sum(axis=1)
-    return np.stack([np.nanmax(finite, axis=1) - np.nanmean(finite, axis=1), certainty, known_shares])
+    return np.stack([lead(scores), certainty, known_shares])
 
 
 def _familiarity(quantiles: Float64, parts: Float64) -> Float64:
