@@ -274,7 +274,10 @@ def explain(model: str, text: str, label: str | None, against: str | None, page:
 def _presentable(why: Explanation) -> Explanation:
     """Without characters that could steer a terminal."""
     words = tuple(replace(word, word=clean(word.word), levels=_clean_names(word.levels)) for word in why.words)
-    return replace(why, label=clean(why.label), against=clean(why.against), words=words)
+    documents = tuple(replace(document, label=clean(document.label)) for document in why.documents)
+    nodes = tuple(replace(node, words=tuple(map(clean, node.words))) for node in why.nodes)
+    label, against = clean(why.label), clean(why.against)
+    return replace(why, label=label, against=against, words=words, documents=documents, nodes=nodes)
 
 
 def _clean_names(levels: dict[str, float] | None) -> dict[str, float] | None:

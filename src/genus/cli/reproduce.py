@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from genus._arrays import available_cores
 from genus.cli._show import cell, console, json_option, print_json, table, to_json, write_text
 from genus.experiments import PAPERS, experiment
 
@@ -42,13 +41,16 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: 
     genus reproduce tdm --quick
     genus reproduce all --out report
     """
+    from genus._arrays import available_cores
+
     if data is not None and not Path(data).is_dir():
         raise click.BadParameter(f"there is no folder {data}", param_hint="--data")
     folder = Path(out) if out is not None else None
     names = list(PAPERS) if paper == "all" else [paper]
+    jobs = jobs or available_cores()
     try:
         with _data_from(data):
-            runs = _run(names, quick, folder, jobs or available_cores())
+            runs = _run(names, quick, folder, jobs)
     except KeyboardInterrupt:
         if folder is None:
             raise
@@ -57,7 +59,7 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: 
     from genus.experiments._frame import surroundings
 
     arguments = [paper, *["--quick"] * quick]
-    around = surroundings(arguments, jobs or available_cores())
+    around = surroundings(arguments, jobs)
     found = _write(runs, quick, folder, around, whole=paper == "all")
     if as_json:
         print_json(found)
