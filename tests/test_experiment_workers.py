@@ -21,6 +21,13 @@ from genus.experiments._trials import Trials
 from genus.naive_bayes import MultinomialNB
 
 
+@pytest.fixture
+def no_workers():
+    """Whether all processes that a test started have ended; other tests may have left some of their own."""
+    before = set(multiprocessing.active_children())
+    return lambda: not set(multiprocessing.active_children()) - before
+
+
 @dataclass(frozen=True)
 class Settings:
     splits: int = 3
@@ -74,14 +81,14 @@ def scores(results) -> dict:
 
 
 @pytest.mark.parametrize("jobs", [2, 3])
-def test_any_number_of_jobs_gives_the_same(jobs, tmp_path):
+def test_any_number_of_jobs_gives_the_same(jobs, tmp_path, no_workers):
     told = []
     alone, together = planned().run(), planned().run(tmp_path, told.append, jobs)
     assert scores(together) == scores(alone)
     assert list(together.cells) == list(alone.cells)
     assert len(told) == 6
     assert len(list((tmp_path / "cells").iterdir())) == 6
-    assert not multiprocessing.active_children()
+    assert no_workers()
 
 
 def test_cells_with_work_in_common_are_measured_in_one_process():
@@ -89,22 +96,22 @@ def test_cells_with_work_in_common_are_measured_in_one_process():
     assert scores(shared.run(jobs=2)) == scores(planned().run())
 
 
-def test_a_cell_that_fails_or_is_killed_leaves_the_others():
+def test_a_cell_that_fails_or_is_killed_leaves_the_others(no_workers):
     for broken, said in ((failing, "ValueError: no luck"), (killed, "its process ended with -9")):
         together = replace(planned(System("broken", broken)), shared=lambda row, system: row.name)
         found = together.run(jobs=2)
         assert {cell.error for (_, system), cell in found.cells.items() if system == "broken"} == {said}
         assert {key: value for key, value in scores(found).items() if key[1] != "broken"} == scores(planned().run())
-    assert not multiprocessing.active_children()
+    assert no_workers()
 
 
-def test_a_stopped_run_ends_its_workers_and_keeps_what_is_done(tmp_path):
+def test_a_stopped_run_ends_its_workers_and_keeps_what_is_done(tmp_path, no_workers):
     def stop(cell):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         planned(System("slow", slow)).run(tmp_path, stop, jobs=2)
-    assert not multiprocessing.active_children()
+    assert no_workers()
     assert len(list((tmp_path / "cells").iterdir())) == 1
     told = []
     planned().run(tmp_path, told.append, jobs=2)

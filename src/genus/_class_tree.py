@@ -18,8 +18,8 @@ class ClassTree:
     --------
     >>> import numpy as np
     >>> tree = ClassTree.of({"cat": "pets", "dog": "pets", "fish": "pets"}, np.array(["cat", "dog"]))
-    >>> tree.coded.to_dict()
-    {0: -1, 1: -1, -1: None}
+    >>> sorted(tree.coded.to_dict().items())
+    [(-1, None), (0, -1), (1, -1)]
     """
 
     named: LabelTree
