@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from genus._arrays import Float64, Int64
+from genus._pairs import pair
 from genus._parts import Parts
 from genus.explain import HiddenNode
 from genus.marking import MarkedText, Review, mark_spans
@@ -19,7 +20,6 @@ class ModelViews:
 
     _inside: Any
     _class_number: Any
-    _pair: Any
 
     def _parts_with(self, method: str, otherwise: str) -> Parts:
         """The first parts whose model has this method."""
@@ -117,7 +117,7 @@ class ModelViews:
         Only "rtm" can tell. The texts are those it was trained with, or others.
         """
         parts = self._parts_with(*RELEVANCE)
-        texts, labels = self._pair(texts, labels)
+        texts, labels = pair(texts, labels)
         rows = parts.rows(texts)
         tokens = parts.model._token_shares(rows, parts.model._codes_of(labels, rows.n_rows))
         return Review.of_tokens(labels, parts.model._predict_rows(rows), tokens)

@@ -16,6 +16,7 @@ from genus import persistence
 from genus._arrays import Float64, n_threads
 from genus._label_pool import LabelPool
 from genus._one_by_one import OneByOne
+from genus._pairs import check_two_classes, pair
 from genus._parts import Parts
 from genus._pool import Pool
 from genus._portfolio import Wishes
@@ -146,15 +147,15 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
             return self
         self._refuse_for_auto(unlabeled)
         parts = self._new_parts()
-        texts, labels = self._pair(texts, labels, missing=hasattr(parts.model, "unlabelled"))
-        _check_two_classes(labels)
+        texts, labels = pair(texts, labels, missing=hasattr(parts.model, "unlabelled"))
+        check_two_classes(labels)
         parts.fit(texts, labels, sample_weight)
         self._inside = parts
         return self
 
     def partial_fit(self, texts: Any, labels: Any, sample_weight: Any = None, classes: Any = None) -> Self:
         """Learn more. New words and new classes may come at any time."""
-        texts, labels = self._pair(texts, labels)
+        texts, labels = pair(texts, labels)
         if hasattr(self, "_inside"):
             self._inside.partial_fit(texts, labels, sample_weight)
             return self
@@ -170,7 +171,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         "never seen" is meant for that idf. Raises ValueError, and changes nothing, where a text was not learned
         with that label.
         """
-        texts, labels = self._pair(texts, labels)
+        texts, labels = pair(texts, labels)
         self._fitted.unlearn(texts, labels, sample_weight)
         return self
 
@@ -227,7 +228,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
 
         A weighting stays as it was learned, and texts are weighed as they were when they were learned.
         """
-        texts, labels = self._pair(texts, labels)
+        texts, labels = pair(texts, labels)
         return self._fitted.leave_one_out(texts, labels, sample_weight)
 
     def predict_top(self, texts: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
@@ -331,8 +332,8 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
                     raise ValueError(f"{name} is for one label per text, not for sets.")
             return choose_sets(plain_texts(texts), labels, self._wishes, sample_weight=sample_weight, groups=groups)
         given = split_unlabeled(as_texts(texts), labels, sample_weight, groups, unlabeled)
-        texts, labels = self._pair(given.texts, given.labels)
-        _check_two_classes(labels)
+        texts, labels = pair(given.texts, given.labels)
+        check_two_classes(labels)
         with searching(self.verbose) as progress:
             return choose(
                 plain_texts(texts), labels, self._wishes, unlabeled=given.unlabeled,
@@ -421,38 +422,3 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         if len(found) == 0:
             raise ValueError(f"{label!r} is not one of the {len(self.classes_)} classes of this model.")
         return int(found[0])
-
-    def _pair(self, texts: Any, labels: Any, missing: bool = False) -> tuple[Any, NDArray[Any]]:
-        """Texts and labels as they are learned; with `missing`, some labels may be None."""
-        texts = as_texts(texts)
-        array = np.asarray(labels)
-        if array.ndim != 1:
-            raise ValueError(
-                f"labels must be one label per text, got an array of shape {array.shape}; sets of labels are for "
-                "model='auto' and LabelPowerset."
-            )
-        absent = _missing(array)
-        if absent.any() and not missing:
-            first = int(np.flatnonzero(absent)[0])
-            raise ValueError(f"{int(absent.sum())} of {len(array)} labels are missing, the first in row {first}.")
-        if array.dtype == object:
-            kinds = {type(label).__name__ for label in array[~absent].tolist()}
-            if len(kinds) > 1:
-                raise ValueError(f"labels must be of one type, got {', '.join(sorted(kinds))}.")
-            array = np.array(array.tolist(), dtype=object if absent.any() else None)
-            array[absent] = None  # whatever was missing, NaN for instance
-        if hasattr(texts, "__len__") and len(texts) != len(array):
-            raise ValueError(f"Got {len(texts)} texts but {len(array)} labels.")
-        return texts, array
-
-
-def _check_two_classes(labels: NDArray[Any]) -> None:
-    known = labels[~_missing(labels)]
-    if len(known) == 0 or (known == known[0]).all():
-        raise ValueError("Found one class only: a classifier needs texts of at least two classes.")
-
-
-def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    if labels.dtype == object or labels.dtype.kind == "f":  # NaN is the value that differs from itself
-        return np.array([label is None or label != label for label in labels.tolist()], dtype=bool)
-    return np.zeros(len(labels), dtype=bool)
