@@ -1,13 +1,16 @@
-"""``python -m benchmarks.accuracy``: `TextClassifier()` against linear classifiers and naive Bayes, each tuned.
+"""``python -m benchmarks.accuracy``: `TextClassifier()` against linear classifiers, naive Bayes, fastText, each tuned.
 
 Everybody sees the training part only. Peers get TF-IDF (sublinear) of words and of words and pairs, and choose
-features and settings by five folds; their time includes counting and choosing, as ours does. Every cell is kept in
+features and settings by five folds; fastText gets words, and chooses n-grams, epochs and rate by a held-out fifth.
+Their time includes counting and choosing, as ours does. Every cell is kept in
 results/accuracy.json as it is finished, and is not measured again unless ``--again`` is given.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -20,6 +23,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.bench import Bench
+from benchmarks.end_to_end import call_peer, peer_environment
 from benchmarks.measure import cores
 from genus import TextClassifier
 from genus.calibration import expected_calibration_error
@@ -52,7 +57,29 @@ def ask_peer(name: str) -> Callable[[Task], Answer]:
     return ask
 
 
-CONTESTANTS: dict[str, Callable[[Task], Answer]] = {"genus": ask_genus} | {name: ask_peer(name) for name in PEERS}
+def ask_fasttext(task: Task) -> Answer:
+    """In an environment of its own. Its training depends on the order in which its threads come."""
+    if trouble := peer_environment(Bench()):
+        raise click.ClickException(f"fastText could not be installed: {trouble}")
+    labels = np.unique(task.labels)
+    codes = np.searchsorted(labels, task.labels)
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / part for part in ("train", "test")]
+        numbers = [codes + 1, np.zeros(len(task.test_texts), dtype=int)]
+        for file, texts, part in zip(files, (task.texts, task.test_texts), numbers, strict=True):
+            words = (" ".join(re.findall(r"\w+", text.lower())) for text in texts)
+            lines = (f"__label__{n} {text}\n" for n, text in zip(part.tolist(), words, strict=True))
+            file.write_text("".join(lines), "utf-8")
+        answers = call_peer("fasttext-tuned", files, len(labels), len(cores()))["answers"]
+    return Answer(labels[np.maximum(answers, 1) - 1])
+
+
+CONTESTANTS: dict[str, Callable[[Task], Answer]] = {
+    "genus": ask_genus,
+    **{name: ask_peer(name) for name in PEERS},
+    "fastText": ask_fasttext,
+}
+OTHERS = [name for name in CONTESTANTS if name != "genus"]
 
 
 def measure(task: Task, ask: Callable[[Task], Answer]) -> dict[str, float]:
@@ -110,14 +137,16 @@ def _cell(accuracy: float, seconds: float) -> str:
 @click.option("--each", multiple=True, type=int, help="So many documents of each class (repeatable), not all.")
 @click.option("--draws", default=3, show_default=True, help="How often a few documents are drawn.")
 @click.option("--unlabeled", default=0, show_default=True, help="With --each, texts without labels.")
-@click.option("--peer", "peers", multiple=True, type=click.Choice(list(PEERS)), help="This peer; by default all.")
+@click.option(
+    "--peer", "peers", multiple=True, type=click.Choice(list(CONTESTANTS)[1:]), help="This peer; by default all."
+)
 @click.option("--again", is_flag=True, help="Measure what was measured before.")
 def main(
     sets: tuple[str, ...], each: tuple[int, ...], draws: int, unlabeled: int, peers: tuple[str, ...], again: bool
 ) -> None:
     """Compare accuracy and the time that choosing a model takes."""
     console = Console(width=None if Console().is_terminal else 160)
-    names = ["genus", *(peers or PEERS)]
+    names = ["genus", *(peers or OTHERS)]
     results: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     asked = []
     with console.status("") as status:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -141,14 +141,19 @@ def run_peer(name: str, corpus: Corpus, folder: Path, n_threads: int) -> Facts:
     for file, part in zip(files, (corpus.train, corpus.test), strict=True):
         write_input(file, part, numbers, LABEL_PREFIX[name])
     written = time.perf_counter() - begin
+    return call_peer(name, files, len(classes), n_threads) | {"write": written}
+
+
+def call_peer(name: str, files: Sequence[Path], n_classes: int, n_threads: int) -> Facts:
+    """What a peer says of the files of a training and a test part."""
     worker = Path(__file__).with_name("peers.py")
     python = ENVIRONMENT / "bin" / "python"
-    command = [*map(str, (python, worker, name, *files, len(classes), n_threads))]
+    command = [*map(str, (python, worker, name, *files, n_classes, n_threads))]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     if outcome.returncode != 0:
         raise RuntimeError(f"{name} failed: {outcome.stderr.strip()}")
     facts: Facts = json.loads(outcome.stdout.splitlines()[-1])
-    return facts | {"write": written}
+    return facts
 
 
 def write_input(file: Path, part: Part, numbers: dict[str, int], prefix: str) -> None:
