@@ -12,7 +12,7 @@
 namespace genus {
 namespace {
 
-constexpr std::int64_t batch = 32;  // queries that go through the blocks together
+constexpr std::int64_t batch = 32;  // queries that go through the blocks together, at most
 
 // What is known of one query's sums by segment, and which blocks are still to be completed.
 struct Plan {
@@ -151,7 +151,8 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
                   std::span<double> out, int n_threads) {
   const Segments segments(index);
   const auto n_classes = index.n_classes();
-  const auto grain = std::clamp<std::int64_t>((1 << 18) / std::max<std::int64_t>(n_classes, 1), 1, batch);
+  const auto most = std::clamp<std::int64_t>((1 << 18) / std::max<std::int64_t>(n_classes, 1), 1, batch);
+  const auto grain = even_grain(queries.rows(), most, n_threads);
   parallel_ranges(queries.rows(), grain, n_threads, [&](std::int64_t first, std::int64_t last) {
     Scorer scorer{index, values, factors};
     Planner plan(index, segments, factors, largest);
@@ -249,7 +250,8 @@ TopSlots top_slots(const IndexView& index, std::span<const double> values, const
   const auto better = [&](const Candidate& a, const Candidate& b) {
     return a.score != b.score ? a.score > b.score : rank[a.slot] < rank[b.slot];
   };
-  parallel_ranges(queries.rows(), batch, n_threads, [&](std::int64_t first, std::int64_t last) {
+  const auto grain = even_grain(queries.rows(), batch, n_threads);
+  parallel_ranges(queries.rows(), grain, n_threads, [&](std::int64_t first, std::int64_t last) {
     Scorer scorer{index, values, values};
     std::vector<Query> group(static_cast<std::size_t>(last - first));
     std::vector<std::vector<Candidate>> found(group.size());

@@ -49,4 +49,12 @@ void parallel_ranges(std::int64_t n, std::int64_t grain, int n_threads, Task&& t
                [&](std::int64_t i) { task(i * grain, std::min(n, (i + 1) * grain)); });
 }
 
+// The size of ranges of at most `most` of n items of which every thread gets as many as the others. For tasks
+// whose results do not depend on where a range ends.
+inline std::int64_t even_grain(std::int64_t n, std::int64_t most, int n_threads) {
+  const auto threads = std::max<std::int64_t>(n_threads, 1);
+  const auto n_ranges = (n + most * threads - 1) / (most * threads) * threads;
+  return n_ranges > 0 ? (n + n_ranges - 1) / n_ranges : 1;
+}
+
 }  // namespace genus
