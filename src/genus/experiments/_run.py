@@ -77,10 +77,9 @@ def _stored(experiment: Experiment, store: Store) -> Results:
         if row.load is None:
             results.absent[row.name] = row.note or "not to be had"
             continue
-        try:
-            data_checksum(row.data)
-        except DataError as error:
-            results.absent[row.name] = str(error)
+        if not is_here(row):
+            names = " and ".join(map(repr, row.data))
+            results.absent[row.name] = f"no data set {names} in the folders that GENUS_DATA names"
             continue
         stored = (store.get(row, system.name) for system in experiment.systems if system.has(row))
         results.cells |= {(cell.row, cell.system): cell for cell in stored if cell is not None}
