@@ -127,7 +127,10 @@ class Sweep {
         number_(number),
         chains_(chains),
         memory_(memory) {
-    memory.background.resize(chains.background.size());
+    if (number > 0)
+      memory.background.resize(chains.background.size());
+    else
+      std::fill(chains.background.begin(), chains.background.end(), 0);
     memory.shared_topics.resize(static_cast<std::size_t>(documents.classes()));
     if (number == 0) start_.emplace(words, priors.n_words);
     for (std::int64_t r = 0; number > 0 && r < chains.n_chains; ++r)
@@ -244,7 +247,9 @@ class Sweep {
   void flush(Lane& lane) {
     if (lane.chain < 0) return;
     const std::lock_guard lock(background_lock_);
-    auto* const sums = memory_.background.data() + lane.chain * priors_.n_words;
+    // The first sweep reads no counts, and so can add to them.
+    auto* const counted = number_ > 0 ? memory_.background.data() : chains_.background.data();
+    auto* const sums = counted + lane.chain * priors_.n_words;
     for (std::size_t w = 0; w < lane.background.size(); ++w) sums[w] += lane.background[w];
     std::fill(lane.background.begin(), lane.background.end(), 0);
     lane.chain = -1;
@@ -259,6 +264,7 @@ class Sweep {
         std::copy_n(shared.begin() + r * n, n, topics_of(c, r));
       std::fill(shared.begin(), shared.end(), 0);
     }
+    if (number_ == 0) return;
     std::copy(memory_.background.begin(), memory_.background.end(), chains_.background.begin());
     std::fill(memory_.background.begin(), memory_.background.end(), 0);
   }

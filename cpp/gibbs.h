@@ -52,7 +52,7 @@ struct SweepMemory {
   };
 
   std::vector<Lane> lanes;
-  Table<std::int64_t> background;  // as in ChainStates: what is counted, after the first sweep
+  Table<std::int64_t> background;  // as in ChainStates: what is counted in sweeps after the first
   std::vector<Table<std::int64_t>> shared_topics;  // the same of classes that threads share, by chain
 };
 
