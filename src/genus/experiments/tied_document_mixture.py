@@ -48,8 +48,8 @@ class Settings:
     """How long to search, and on what."""
 
     seed: int = 0
-    iterations: int = 8  # of the generative models' search
-    points: int = 8
+    iterations: int = 12  # of the generative models' search
+    points: int = 12
     documents: int = 2000  # at most so many training documents are left out in turn
     postings: int = 1_000_000_000  # and so many of a set's (word, document) pairs are touched for a point
     c_iterations: int = 3  # of the linear models' search, for C alone
