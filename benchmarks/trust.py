@@ -1,7 +1,7 @@
 """``python -m benchmarks.trust``: do probabilities mean what they say, and are strangers told from the known?
 
-`TextClassifier()` as it comes beside classifiers on TF-IDF (sublinear) of words and pairs whose probabilities are
-calibrated: LinearSVC by a sigmoid over five folds, logistic regression with its cost chosen for log loss by three.
+`TextClassifier()` as it comes beside classifiers on TF-IDF (sublinear) whose probabilities are calibrated: LinearSVC on
+words and pairs by a sigmoid over five folds, logistic regression on words with its cost chosen for log loss by three.
 Strangers are texts of newsgroups that were hidden in training; the peer goes by its largest probability.
 """
 
@@ -39,14 +39,15 @@ N_HIDDEN = 5
 
 
 def contestants(unordered: bool) -> dict[str, Any]:
-    def on_words(classifier: Any) -> Any:
-        return make_pipeline(
-            TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 1 if unordered else 2), token_pattern=r"\w+"), classifier
-        )
+    def on_words(classifier: Any, longest: int = 1) -> Any:
+        counter = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, longest), token_pattern=r"\w+")
+        return make_pipeline(counter, classifier)
 
     return {
         "genus": TextClassifier(n_jobs=len(cores())),
-        "LinearSVC, sigmoid": on_words(CalibratedClassifierCV(LinearSVC(random_state=0), cv=5)),
+        "LinearSVC, sigmoid": on_words(
+            CalibratedClassifierCV(LinearSVC(random_state=0), cv=5), 1 if unordered else 2
+        ),
         "LogisticRegression": GridSearchCV(
             on_words(LogisticRegression(max_iter=300)),
             {"logisticregression__C": [3, 30, 300]}, scoring="neg_log_loss", cv=3, n_jobs=len(cores()),
