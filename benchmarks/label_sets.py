@@ -7,10 +7,12 @@ passes, all for the mean F1 of documents, as genus does. Seconds include countin
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,6 +102,19 @@ def ask_omikuji(task: Task, labels: list[str]) -> tuple[Cells, Scores]:
     return _cut(scores, max(found)[1]), scores
 
 
+@contextmanager
+def silence() -> Iterator[None]:
+    """Native code writes to the terminal past Python's streams."""
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
 def _omikuji(X: Any, Y: Cells, T: Any) -> Scores:
     """The probabilities of labels, 0 where it gives none."""
     import omikuji
@@ -112,7 +127,8 @@ def _omikuji(X: Any, Y: Cells, T: Any) -> Scores:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "data"
         file.write_text("\n".join(lines) + "\n", "utf-8")
-        model = omikuji.Model.train_on_data(str(file), omikuji.Model.default_hyper_param(), n_threads=len(cores()))
+        with silence():
+            model = omikuji.Model.train_on_data(str(file), omikuji.Model.default_hyper_param(), n_threads=len(cores()))
     scores = np.zeros((T.shape[0], Y.shape[1]))
     for i in range(T.shape[0]):
         row = T[[i]]
