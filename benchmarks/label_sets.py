@@ -8,6 +8,7 @@ passes, all for the mean F1 of documents, as genus does. Seconds include countin
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 import warnings
@@ -105,20 +106,25 @@ def ask_omikuji(task: Task, labels: list[str]) -> tuple[Cells, Scores]:
 @contextmanager
 def silence() -> Iterator[None]:
     """Native code writes to the terminal past Python's streams."""
-    kept = os.dup(2)
+    sys.stdout.flush()
+    kept = {stream: os.dup(stream) for stream in (1, 2)}
     try:
         with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
+            for stream in kept:
+                os.dup2(nowhere.fileno(), stream)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        for stream, copy in kept.items():
+            os.dup2(copy, stream)
+            os.close(copy)
 
 
 def _omikuji(X: Any, Y: Cells, T: Any) -> Scores:
-    """The probabilities of labels, 0 where it gives none."""
+    """The probabilities of labels, 0 where it gives none. It cannot read documents without words or without labels."""
     import omikuji
 
+    readable = np.flatnonzero((np.diff(X.indptr) > 0) & Y.any(axis=1))
+    X, Y = X[readable], Y[readable]
     lines = [f"{len(Y)} {X.shape[1]} {Y.shape[1]}"]
     for i, own in enumerate(Y):
         row = X[[i]]
@@ -211,6 +217,7 @@ def main(sets: tuple[str, ...], only: str | None) -> None:
             found[contestant].append([facts[m] for m in MEASURES])
             shown = [f"{100 * facts[m]:.1f}" for m in MEASURES]
             table.add_row(name, contestant, *shown, f"{facts['seconds']:.0f}")
+            console.print(f"{name}, {contestant}: {', '.join(shown)}", highlight=False)
     table.add_section()
     for contestant in names:
         if found[contestant]:
