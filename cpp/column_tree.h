@@ -1,6 +1,7 @@
 // Columns of scores that form a tree: a class's score is the sum along its path.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -23,6 +24,17 @@ struct ColumnTree {
   }
 
   std::int64_t size() const { return parents.empty() ? n_classes : std::ssize(parents); }
+
+  // The columns of the longest path.
+  std::int64_t levels() const {
+    std::int64_t most = 1;
+    for (std::int64_t k = 0; k < std::ssize(parents); ++k) {
+      std::int64_t n = 1;
+      for (auto up = parents[k]; up >= 0; up = parents[up]) ++n;
+      most = std::max(most, n);
+    }
+    return most;
+  }
 
   // Each column takes in its parent's sum, from the top down.
   void add_up(double* row) const {

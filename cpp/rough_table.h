@@ -1,5 +1,4 @@
-// The best class of many documents at half the bytes: scores in single precision, with a bound on their
-// error.
+// A table of scores in fewer bytes, for the best class of many documents: see rough_scores.h.
 #pragma once
 
 #include <cstdint>
@@ -9,39 +8,57 @@
 #include "buffer.h"
 #include "class_counts.h"
 #include "column_tree.h"
-#include "csr.h"
 
 namespace genus {
 
-// A score table in single precision, laid out so that a word costs one random access beside its place. Word w
-// with places[w] >= 0 has that row of `rows`: what it adds to all classes, whole paths summed, filled up with
-// zeros to whole vectors. Any other has the cells of its columns from -1 - places[w] on, up to one that is
-// marked as the last. A table of few classes that is small even with every row filled up has them all in the
-// order of the words, and no places.
+// What each word adds to the classes. Word w with places[w] >= 0 has that row of `steps`: what it adds to all
+// classes, whole paths summed, less what it adds to all of them alike, in 16 bits. Any other has the cells of
+// its columns from -1 - places[w] on, up to one that is marked as the last, without those that are next to
+// nothing. Both are in units of `step`.
+//
+// A table of few classes that is small even with every row filled up has them all in single precision, in
+// `rows`, in the order of the words, and no places; `step` is 1.
 struct RoughTable {
   std::vector<std::int32_t> places;
   Buffer<float> rows;
+  Buffer<std::int16_t> steps;
   Buffer<std::uint64_t> cells;
-  double largest = 0;  // sum of sizes along a path
+  double step = 1;
+  double largest = 0;   // sum of sizes along a path, of words that have cells or rows in order
+  double left_out = 0;  // of a path of a word that has cells, at most
 };
 RoughTable make_rough(const WordTableView<double>& table, const ColumnTree& columns);
 
 struct RoughView {
   std::span<const std::int32_t> places;
   std::span<const float> rows;
+  std::span<const std::int16_t> steps;
   std::span<const std::uint64_t> cells;
+  double step;
   double largest;
+  double left_out;
+
+  bool is_in_order() const { return places.empty(); }
 };
 bool fits(const RoughView& rough, std::int64_t n_words, std::int64_t n_classes);  // a table of this size?
 
-// As best_classes (multinomial.h) or best_classes_of_paths (tree_scores.h), and with the same answer. Where
-// the best class by the rough scores leads by more than rounding can explain, it is the best; the other
-// documents, about one in a thousand, are scored again. Cost: 4 bytes and one multiply-add per word and
-// class.
-template <class Value>
-std::vector<std::int32_t> best_classes_by(const RoughView& rough, const WordTableView<double>& table,
-                                          const Csr<Value>& documents, std::span<const double> bias,
-                                          std::span<const double> log_uniform, const ColumnTree& columns,
-                                          int n_threads);
+// Rows in order have whole vectors of so many classes.
+constexpr std::int64_t lanes_in_order = 8;
+// Rows of so many vectors, in so many bytes, are kept in order: in one of the larger caches an entry of
+// nothing costs less than finding out that it is not there.
+constexpr int most_in_order = 4;
+constexpr std::int64_t bytes_in_order = std::int64_t{1} << 24;
+
+// n, filled up to a multiple of `block`.
+constexpr std::int64_t filled_up(std::int64_t n, std::int64_t block) {
+  return (n + block - 1) / block * block;
+}
+
+// A cell of a row that is not full, in 64 bits.
+struct RoughCell {
+  std::uint32_t column;  // the highest bit marks the last of a row
+  float value;
+};
+constexpr std::uint32_t last_mark = 1u << 31;
 
 }  // namespace genus

@@ -274,7 +274,7 @@ def test_words_that_were_never_seen_say_nothing(weights):
 @pytest.mark.parametrize("weights", ["tied", "per-class"])
 @pytest.mark.parametrize("spread", [1.0, 1e-7, 1e-9])
 def test_the_best_class_is_that_of_the_exact_scores_however_near_another_comes(n_classes, weights, spread):
-    """Many documents are scored in single precision first: with a small spread that decides nothing."""
+    """Many documents are scored roughly first: with a small spread that decides nothing."""
     rng = np.random.default_rng(n_classes)
     words = rng.poisson(2.0, (400, 60)) * (rng.random((400, 60)) < rng.random(60))
     X, y = sparse.csr_array(words.astype(float)), rng.permutation(np.arange(400) % n_classes)
@@ -286,7 +286,7 @@ def test_the_best_class_is_that_of_the_exact_scores_however_near_another_comes(n
     clf.fit(sparse.vstack([X * spread, alike]), np.append(y, range(n_classes)))
     many = sparse.csr_array(sparse.vstack([X, X * 1e-3, X * 1e39, sparse.csr_array((3, 60))]))
     exact = clf.classes_[clf.predict_joint_log_proba(many).argmax(axis=1)]
-    assert clf._parameters.scores._rough[3] > 0
+    assert clf._parameters.scores._rough is not None  # made at once, so that it is used
     for n_jobs in (1, 3):
         np.testing.assert_array_equal(clf.set_params(n_jobs=n_jobs).predict(many), exact)
 

@@ -299,14 +299,14 @@ def test_results_do_not_depend_on_the_number_of_threads():
 @pytest.mark.parametrize("n_classes", [3, 8, 20, 70])
 @pytest.mark.parametrize("spread", [1.0, 1e-7, 0.0])
 def test_the_best_class_is_that_of_the_exact_scores_however_near_another_comes(n_classes, spread):
-    """Many documents are scored in single precision first: with a small spread that decides nothing."""
+    """Many documents are scored roughly first: with a small spread that decides nothing."""
     random = np.random.default_rng(n_classes)
     words = random.poisson(2.0, (400, 60)) * (random.random((400, 60)) < random.random(60))
     X, y = sparse.csr_matrix(words.astype(float)), random.permutation(np.arange(400) % n_classes)
     once = random.poisson(2.0, (1, 60)) + 1.0  # every class the same, but for the spread
     alike = sparse.csr_matrix(once + spread * random.random((n_classes, 60)))
     clf = MultinomialNB(prior_scale=0).fit(sparse.vstack([X * spread, alike]), np.append(y, range(n_classes)))
-    assert clf._parameters._rough[3] > 0
+    assert clf._parameters._rough is not None  # made at once, so that it is used
     many = sparse.vstack([X, X * 1e-3, X * 1e39, sparse.csr_matrix((3, 60))]).tocsr()
     exact = clf.predict_joint_log_proba(many)
     for n_jobs in (1, 3):

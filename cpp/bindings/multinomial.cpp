@@ -9,7 +9,8 @@
 #include "arrays.h"
 #include "class_counts.h"
 #include "fixed_point.h"
-#include "rough_table.h"
+#include "rough_kernels.h"
+#include "rough_scores.h"
 #include "scores.h"
 
 namespace genus::bindings {
@@ -127,13 +128,20 @@ void add_for(nb::module_& m) {
       "n_threads"_a);
   m.def(
       "best_classes_by",
-      [](const Classes& places, const In<float>& full, const In<std::uint64_t>& cells, double largest,
-         const Words& indptr, const Classes& classes, const In<double>& values, const Words& rows,
-         const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
-         const In<double>& log_uniform, const Classes& parents, std::int64_t n_classes, int n_threads) {
+      [](const Classes& places, const In<float>& in_order, const In<std::int16_t>& steps,
+         const In<std::uint64_t>& cells, double step, double largest, double left_out, const Words& indptr,
+         const Classes& classes, const In<double>& values, const Words& rows, const In<std::int32_t>& columns,
+         const In<Value>& counts, const In<double>& bias, const In<double>& log_uniform,
+         const Classes& parents, std::int64_t n_classes, int n_threads) {
         const auto scores = table<double>(indptr, classes, values);
         const auto documents = csr<Value>(rows, columns, counts);
-        const RoughView rough{bindings::view(places), bindings::view(full), bindings::view(cells), largest};
+        const RoughView rough{bindings::view(places),
+                              bindings::view(in_order),
+                              bindings::view(steps),
+                              bindings::view(cells),
+                              step,
+                              largest,
+                              left_out};
         const ColumnTree tree{bindings::view(parents), n_classes};
         require(bias.size() == log_uniform.size() && tree.is_sound() &&
                     static_cast<std::int64_t>(bias.size()) == tree.size() &&
@@ -147,10 +155,11 @@ void add_for(nb::module_& m) {
         }
         return bindings::give(std::move(best));
       },
-      "places"_a.noconvert(), "full"_a.noconvert(), "cells"_a.noconvert(), "largest"_a,
-      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "rows"_a.noconvert(),
-      "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
-      "parents"_a.noconvert(), "n_classes"_a, "n_threads"_a);
+      "places"_a.noconvert(), "in_order"_a.noconvert(), "steps"_a.noconvert(), "cells"_a.noconvert(),
+      "step"_a, "largest"_a, "left_out"_a, "indptr"_a.noconvert(), "classes"_a.noconvert(),
+      "values"_a.noconvert(), "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(),
+      "bias"_a.noconvert(), "log_uniform"_a.noconvert(), "parents"_a.noconvert(), "n_classes"_a,
+      "n_threads"_a);
   m.def(
       "score_without_self",
       [](const Words& indptr, const Classes& classes, const In<std::int64_t>& sums, const Words& rows,
@@ -262,10 +271,32 @@ void add_multinomial(nb::module_& m) {
           rough = make_rough(scores, tree);
         }
         return std::make_tuple(bindings::give(std::move(rough.places)), bindings::give(std::move(rough.rows)),
-                               bindings::give(std::move(rough.cells)), rough.largest);
+                               bindings::give(std::move(rough.steps)), bindings::give(std::move(rough.cells)),
+                               rough.step, rough.largest, rough.left_out);
       },
       "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "parents"_a.noconvert(),
       "n_classes"_a);
+  m.def(
+      "rough_sums",
+      [](const In<std::int32_t>& rows, const In<float>& x, const In<std::int16_t>& steps,
+         std::int64_t width) {
+        std::vector<RowTerm> terms;
+        for (std::size_t k = 0; k < std::min(rows.size(), x.size()); ++k) {
+          require(
+              rows.data()[k] >= 0 && (rows.data()[k] + 1) * width <= static_cast<std::int64_t>(steps.size()),
+              "rough sums: no such row");
+          terms.push_back({rows.data()[k], x.data()[k]});
+        }
+        require(width > 0 && width % block_of_classes == 0, "rough sums: rows must be whole blocks");
+        const auto usable = usable_rough_kernels();
+        const auto n = static_cast<std::size_t>(width);
+        std::vector<float> sums(usable.size() * n);
+        for (std::size_t k = 0; k < usable.size(); ++k)
+          usable[k]->add_terms(terms, steps.data(), width, sums.data() + k * n);
+        return bindings::give(std::move(sums), usable.size(), n);
+      },
+      "rows"_a.noconvert(), "x"_a.noconvert(), "steps"_a.noconvert(), "width"_a,
+      "Weighted sums of rows, by all kernels that the machine can use: for tests.");
   m.def(
       "normalize_log_rows",
       [](const Matrix& scores, int n_threads) {

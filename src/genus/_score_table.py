@@ -15,8 +15,8 @@ from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import GenerativeClassifier
 from genus.statistics import ONE, ClassCounts, Ledger
 
-# A table in single precision, made once for many documents: see ``rough_table.h``.
-RoughTable = tuple[Int32, NDArray[np.float32], NDArray[np.uint64], float]
+# A table in fewer bytes, made once for many documents: see ``rough_table.h``.
+RoughTable = tuple[Int32, NDArray[np.float32], NDArray[np.int16], NDArray[np.uint64], float, float, float]
 
 
 @dataclass(frozen=True)
