@@ -291,6 +291,20 @@ def test_the_best_class_is_that_of_the_exact_scores_however_near_another_comes(n
         np.testing.assert_array_equal(clf.set_params(n_jobs=n_jobs).predict(many), exact)
 
 
+@pytest.mark.parametrize("kind", [HierarchicalShrinkage, HierarchicalMixture])
+def test_shrinking_to_the_root_is_the_flat_model_with_answers_at_every_level(kind, tmp_path):
+    X, y = corpus()
+    clf = kind(TREE, shrink_to="root").fit(X, y)
+    flat = kind("flat").partial_fit(X, y, classes=LabelTree.of(TREE).leaves)
+    np.testing.assert_array_equal(clf.predict_joint_log_proba(X), flat.predict_joint_log_proba(X))
+    assert clf.tree_ == LabelTree.of(TREE)
+    whole = kind(TREE).fit(X, y)
+    assert set(clf.predict(X, level=1)) == set(whole.predict(X, level=1)) == {"car", "pets"}
+    assert set(clf.path_weights(y[0])) < set(whole.path_weights(y[0]))
+    save(clf, tmp_path / "m.genus")
+    np.testing.assert_array_equal(load(tmp_path / "m.genus").predict_node_proba(X), clf.predict_node_proba(X))
+
+
 def test_probabilities_are_coherent_at_every_level():
     X, y = corpus()
     clf = HierarchicalMixture(TREE).fit(X, y)
@@ -449,6 +463,7 @@ def test_a_file_with_a_cycle_is_refused(tmp_path):
         (HierarchicalMixture({"cat": "dog", "dog": "cat"}), "cycle"),
         (HierarchicalMixture("deep"), "tree must be None, 'flat', 'learn' or a tree"),
         (HierarchicalMixture(weights="free"), "weights must be"),
+        (HierarchicalMixture(shrink_to="leaf"), "shrink_to must be 'path' or 'root', got 'leaf'"),
         (HierarchicalMixture(document_weights=2), "document_weights must be"),
         (HierarchicalMixture(n_iterations=-1), "n_iterations must be 'auto' or a whole number, 0 or more"),
         (HierarchicalMixture(n_weight_steps=0), "n_weight_steps must be a whole number, 1 or more"),

@@ -30,6 +30,7 @@ class TreeClassifier(RememberingClassifier):
 
     tree: Any
     weights: str
+    shrink_to: str
     document_weights: str
     n_weight_steps: int
     prior_scale: float
@@ -47,6 +48,8 @@ class TreeClassifier(RememberingClassifier):
     def _check_parameters(self) -> None:
         if self.weights not in ("tied", "per-class"):
             raise ValueError(f"weights must be 'tied' or 'per-class', got {self.weights!r}.")
+        if self.shrink_to not in ("path", "root"):
+            raise ValueError(f"shrink_to must be 'path' or 'root', got {self.shrink_to!r}.")
         if self.document_weights not in ("equal", "length"):
             raise ValueError(f"document_weights must be 'equal' or 'length', got {self.document_weights!r}.")
         _check_steps("n_weight_steps", self.n_weight_steps, 1)
@@ -92,10 +95,13 @@ class TreeClassifier(RememberingClassifier):
             return group_classes(counts.labels, _by_class(counts))
         return LabelTree.from_paths(labels) if self.tree is None and are_paths(labels) else LabelTree.flat(labels)
 
+    def _paths_of(self, tree: LabelTree, labels: list[Any]) -> TreePaths:
+        return TreePaths.of(tree, labels, by_root=self.shrink_to == "root")
+
     def _make_parameters(self, statistics: Any) -> FittedTree:
         counts: ClassCounts = statistics
         documents, threads = self._documents, n_threads(self.n_jobs)
-        paths = TreePaths.of(self._tree_of(counts), counts.labels.tolist())
+        paths = self._paths_of(self._tree_of(counts), counts.labels.tolist())
         groups = paths.weight_groups(self.weights == "tied")
         scales = self._scales(documents.rows, documents.weights / ONE)
         n_iterations = self._choose_iterations()
@@ -318,7 +324,7 @@ class TreeClassifier(RememberingClassifier):
         for label in labels:
             if label not in tree:
                 raise ValueError(f"the label {label!r} is not in the tree.")
-        paths = TreePaths.of(tree, labels)
+        paths = self._paths_of(tree, labels)
         scores = PathTable(table, **columns, n_classes=len(labels), seen=np.diff(counts.indptr) > 0)
         scores.check(len(labels), paths.n_nodes)
         if len(table.indptr) != len(counts.indptr):

