@@ -208,17 +208,19 @@ struct ClassBase {
   }
 };
 
-// How far two scores of a document of n entries may be off together. A word with a row is off by half a step,
-// one with cells by what was left out. n terms and n additions are rounded by a share of 2^-24 of what has
+// How far two scores of a document of n entries may be off together. A word with steps is off by half a one,
+// a word with cells by what was left out. n terms and n additions are rounded by a share of 2^-24 of what has
 // been summed: e^u - 1, or more. The scores that decide in the end are rounded too, in double precision.
 double rounding(const RoughView& rough, const ClassBase& base, std::int64_t n, const Sums& sums) {
   const auto roundings = static_cast<double>(n) + 4;
-  const double u = std::ldexp(roundings, -24);
-  const double largest = std::max(rough.largest, rough.is_in_order() ? 0.0 : std::ldexp(rough.step, 15));
-  const double half_step = rough.is_in_order() ? 0.0 : rough.step * 0.5001;
+  const double u = std::ldexp(roundings, -24), share = u + u * u;
+  const double largest_steps = std::ldexp(rough.step, 15);
   const double exact =
-      std::ldexp(roundings, -50) * (base.largest_bias + sums.size * (base.largest_uniform + 2 * largest));
-  return 2 * (sums.size * (half_step + (u + u * u) * largest) + sums.rare * rough.left_out + exact);
+      std::ldexp(roundings, -50) *
+      (base.largest_bias + sums.size * (base.largest_uniform + largest_steps + rough.largest));
+  if (rough.is_in_order()) return 2 * (sums.size * share * rough.largest + exact);
+  const double of_steps = 0.5001 * rough.step + share * largest_steps;
+  return 2 * (sums.size * of_steps + sums.rare * (rough.left_out + share * rough.largest) + exact);
 }
 
 // The class of the largest score, or -1 where another comes as near to it as `distance`. Only classes whose
