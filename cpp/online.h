@@ -13,11 +13,14 @@
 // A joint model (the paper to the letter) uses the in sides only, with a = 1, t = n_words; its probabilities
 // are the odds divided by their sum over classes, and only the true class learns.
 //
-// Words that are only present or absent need no logarithm and no exponential: odds are products, kept in
-// range by taking their exponents off. Models do not depend on one another: eight side by side make a block,
-// and threads share out the blocks, whatever their number with the same result. A block holds rows only for
-// words that one of its classes has learned: 128 bytes for each, and up to 32 to find them. Learning costs
-// per entry and block two loads of such a row, 16 multiplications and 8 additions.
+// Words that are only present or absent need no logarithm and no exponential: odds are products of (a + E_w),
+// kept in range by taking their exponents off. Models do not depend on one another: eight side by side make a
+// block, and threads share out the blocks, whatever their number with the same result. A block holds rows
+// only for words that one of its classes has learned: 128 bytes for each (16 of a single model), and up to 32
+// to find them; or, once most words have one, rows for all words, which need not be looked for.
+//
+// Learning costs per entry and block: its number read (4 bytes, in order), its row read and then written
+// again (128 bytes or 16, anywhere), and for each side of each model two additions and one multiplication.
 #pragma once
 
 #include <cstdint>
@@ -40,30 +43,36 @@ struct OnlineOptions {
   double min_loss = 0;   // a model learns from a document only above this loss
 };
 
-inline constexpr int wide = 8;                     // models in a block, where there are more than one
-inline constexpr double largest_fading = 0x1p200;  // rows are brought back to the scale of one above this
+inline constexpr int wide = 8;                    // models in a block, where there are more than one
+inline constexpr double largest_fading = 0x1p60;  // rows are brought back to the scale of one above this
 
 // The evidence of a few models: rows as in online_kernels.h, row index(w) being of word w.
 struct EvidenceBlock {
-  WordIndex index;
+  WordIndex index{first_word};
   std::span<const double> rows;  // of the table once it is filled, and before of memory owned elsewhere
   Table<double> own_rows;
   Table<double> sums;  // as own_rows: each addition times the number of documents before it
 
   std::int64_t n_rows(int width) const { return std::ssize(rows) / (2 * width); }
+  void resize(std::int64_t n_rows, int width);
 
   // For a word that has none, without evidence.
   std::uint32_t add_row(std::int32_t word, int width) {
     const auto number = static_cast<std::uint32_t>(n_rows(width));
     index.insert(word, number);
-    own_rows.resize(own_rows.size() + 2 * width);
-    if (!sums.empty()) sums.resize(own_rows.size());
-    rows = own_rows;
+    resize(number + 1, width);
     return number;
   }
+
+  void grow(std::int64_t n_words, int width);
+
+  // Gives every word a row where so many have one, or will have: these are then found without looking, and
+  // never move. Rows of several models are long, and must be for more of the words.
+  void spread(std::int64_t n_with_rows, int width);
 };
 
-struct Lessons;  // see lessons.h
+template <class Value>
+class Lessons;  // see lessons.h
 
 class OnlineLearner {
  public:
@@ -125,16 +134,24 @@ class OnlineLearner {
   std::int64_t n_blocks() const { return std::ssize(blocks_); }
 
  private:
-  EvidenceScales scales(double fading) const;
+  EvidencePriors priors() const;
   double growth() const;  // of what one unit of evidence counts, with each document
   std::int32_t n_models() const;
   std::pair<std::int32_t, bool> model_of(std::int32_t c) const;  // and whether its sides are exchanged
+  Evidence evidence_of_rows(std::int32_t c, std::span<const std::uint32_t> numbers) const;
   void own();
   EvidenceBlock new_block() const;
   void widen();
-  template <int width>
-  void learn_apart(const Lessons& lessons, int n_threads);
-  void learn_jointly(const Lessons& lessons);
+  template <class Work>
+  void for_block(std::int64_t b, Work&& work) const;
+  template <class Value>
+  std::int64_t words_to_learn(const Lessons<Value>& lessons) const;
+  template <class Value>
+  void learn_apart(const Lessons<Value>& lessons, int n_threads);
+  template <int width, int live, class Value>
+  double learn_block(std::int64_t b, const Lessons<Value>& lessons);
+  template <class Value>
+  void learn_jointly(const Lessons<Value>& lessons);
 
   OnlineOptions options_;
   int width_ = 1;  // models in a block

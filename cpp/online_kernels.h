@@ -6,16 +6,26 @@
 
 namespace genus {
 
-// A block of models side by side keeps rows of evidence: first of the models' in sides, then of their out
-// sides. Row 0 is of words without evidence (all zero), rows 1 and 2 are of all words and of documents.
+// A block of models side by side keeps rows of evidence. Row 0 is of words without evidence (all zero), rows
+// 1 and 2 are of all words and of documents.
 enum EvidenceRow : std::uint32_t { no_word, all_words, all_documents, first_word };
 
-// What turns evidence of words, of all words and of documents into ratios: 1 + scale * evidence.
-struct EvidenceScales {
+// A row of a single model has its in side and its out side. One of several models is lines of 64 bytes: the
+// in sides of four models, then their out sides.
+inline constexpr int line = 4;
+constexpr std::size_t place_in(int width, int model) {
+  return width == 1 ? 0 : static_cast<std::size_t>(model / line * 2 * line + model % line);
+}
+constexpr std::size_t place_out(int width, int model) {
+  return place_in(width, model) + (width == 1 ? 1 : line);
+}
+
+// What is added to evidence of words, of all words and of documents: W = word + E, and so on.
+struct EvidencePriors {
   double word, all_words, all_documents;
 
-  EvidenceScales operator/(double fading) const {
-    return {word / fading, all_words / fading, all_documents / fading};
+  EvidencePriors operator*(double fading) const {
+    return {word * fading, all_words * fading, all_documents * fading};
   }
 };
 
@@ -27,19 +37,26 @@ struct RowList {
   double length;  // what all of them count
 };
 
-// For `width` models; arrays have as many elements.
+// What a document adds: to the out sides, and to the in side of the model `own` if there is one (own >= 0).
+template <int width>
+struct Losses {
+  int own = -1;
+  double in = 0;
+  double out[width] = {};
+};
+
+// For the first `live` models of rows of `width`. Arrays have `live` elements.
+template <int width, int live>
 struct OnlineKernels {
-  // The odds as mantissa * 2^exponent, of words that count 1 each. Needs no logarithm: see online.h.
-  void (*odds)(const double* rows, const RowList& list, const EvidenceScales& scales, double* mantissa,
-               std::int64_t* exponent);
-  // Their logarithms, for words that count by their values.
-  void (*log_odds)(const double* rows, const RowList& list, const EvidenceScales& scales, double* out);
-  // Adds losses: to the out sides, and to the in side of the model `own` if there is one (own >= 0).
-  void (*add)(double* rows, const RowList& list, int own, double in, const double* out);
+  // The odds, held between about 2^-1000 and 2^1000.
+  void (*odds)(const double* rows, const RowList& list, const EvidencePriors& priors, double* out);
+  // Their logarithms, whatever they are.
+  void (*log_odds)(const double* rows, const RowList& list, const EvidencePriors& priors, double* out);
+  void (*add)(double* rows, const RowList& list, const Losses<live>& losses);
 };
 
 // The fastest for this machine; every x86-64 gives the same bits.
-template <int width>
-const OnlineKernels& online_kernels();
+template <int width, int live>
+const OnlineKernels<width, live>& online_kernels();
 
 }  // namespace genus

@@ -1,27 +1,66 @@
 // What an OnlineLearner is made of, apart from learning and scoring.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "online.h"
 
 namespace genus {
 namespace {
 
-// The index of rows with these words.
+// The index of rows with these words, which rise.
 WordIndex index_of(std::span<const std::int32_t> words, std::int64_t n_words) {
-  WordIndex index;
+  WordIndex index(first_word);
   index.grow(n_words);
-  for (std::size_t row = first_word; row < words.size(); ++row) {
-    if (words[row] < 0 || words[row] >= n_words || index(words[row]) != no_word)
-      throw std::invalid_argument("the learner's arrays do not belong together");
-    index.insert(words[row], static_cast<std::uint32_t>(row));
-  }
+  const auto rising = [](std::int32_t word, std::int32_t next) { return word < next; };
+  words = words.subspan(first_word);
+  if (words.empty()) return index;
+  if (words.front() < 0 || words.back() >= n_words ||
+      std::adjacent_find(words.begin(), words.end(), std::not_fn(rising)) != words.end())
+    throw std::invalid_argument("the learner's arrays do not belong together");
+  if (std::ssize(words) == n_words)
+    index.give_all();
+  else
+    for (std::size_t i = 0; i < words.size(); ++i)
+      index.insert(words[i], first_word + static_cast<std::uint32_t>(i));
   return index;
 }
 
 }  // namespace
+
+void EvidenceBlock::resize(std::int64_t n_rows, int width) {
+  own_rows.resize(static_cast<std::size_t>(n_rows * 2 * width));
+  if (!sums.empty()) sums.resize(own_rows.size());
+  rows = own_rows;
+}
+
+void EvidenceBlock::grow(std::int64_t n_words, int width) {
+  index.grow(n_words);
+  if (index.has_all()) resize(first_word + n_words, width);
+}
+
+void EvidenceBlock::spread(std::int64_t n_with_rows, int width) {
+  const std::int64_t words_for_one = width == 1 ? 8 : 2;
+  if (index.has_all() || n_with_rows * words_for_one < index.n_words()) return;
+  const auto spread_rows = [&](Table<double>& table) {
+    if (table.empty()) return;
+    const auto row_at = [&](auto& rows, std::int64_t number) { return rows.begin() + number * 2 * width; };
+    Table<double> all(static_cast<std::size_t>((first_word + index.n_words()) * 2 * width));
+    std::copy_n(table.begin(), first_word * 2 * width, all.begin());
+    index.for_each([&](std::int32_t word, std::uint32_t row) {
+      std::copy_n(row_at(table, row), 2 * width, row_at(all, first_word + std::int64_t{word}));
+    });
+    table = std::move(all);
+  };
+  spread_rows(own_rows);
+  spread_rows(sums);
+  index.give_all();
+  rows = own_rows;
+}
 
 OnlineLearner::OnlineLearner(const OnlineOptions& options)
     : options_(options), width_(options.joint ? wide : 1) {}
@@ -54,11 +93,11 @@ OnlineLearner::OnlineLearner(const OnlineOptions& options, const State& state)
   }
 }
 
-EvidenceScales OnlineLearner::scales(double fading) const {
+EvidencePriors OnlineLearner::priors() const {
   const auto n = std::max<double>(n_words_, 1);
-  if (options_.joint) return {1 / fading, 1 / (n * fading), 1 / fading};
-  const auto a = std::log(n + 1) * fading;
-  return {1 / a, 1 / ((n + 1) * a), 1 / fading};
+  if (options_.joint) return {1, n, 1};
+  const auto a = std::log(n + 1);
+  return {a, (n + 1) * a, 1};
 }
 
 double OnlineLearner::growth() const {
@@ -77,9 +116,8 @@ std::pair<std::int32_t, bool> OnlineLearner::model_of(std::int32_t c) const {
 EvidenceBlock OnlineLearner::new_block() const {
   EvidenceBlock block;
   block.index.grow(n_words_);
-  block.own_rows.resize(first_word * 2 * width_);
-  if (options_.average) block.sums.resize(block.own_rows.size());
-  block.rows = block.own_rows;
+  if (options_.average) block.sums.resize(1);  // kept from now on
+  block.resize(first_word, width_);
   return block;
 }
 
@@ -105,8 +143,9 @@ void OnlineLearner::widen() {
   if (options_.average) block.sums.resize(block.own_rows.size());
   for (std::int64_t r = 0; r < n_rows; ++r) {
     const auto spread = [&](const Table<double>& from, Table<double>& to) {
-      to[r * 2 * wide] = to[r * 2 * wide + wide + 1] = from[2 * r];
-      to[r * 2 * wide + 1] = to[r * 2 * wide + wide] = from[2 * r + 1];
+      double* const row = to.data() + r * 2 * wide;
+      row[place_in(wide, 0)] = row[place_out(wide, 1)] = from[2 * r];
+      row[place_in(wide, 1)] = row[place_out(wide, 0)] = from[2 * r + 1];
     };
     spread(narrow.own_rows, block.own_rows);
     if (options_.average) spread(narrow.sums, block.sums);
@@ -119,7 +158,7 @@ void OnlineLearner::grow(std::int64_t n_words, std::int32_t n_classes) {
   own();
   if (n_words > n_words_) {
     n_words_ = n_words;
-    for (auto& block : blocks_) block.index.grow(n_words_);
+    for (auto& block : blocks_) block.grow(n_words_, width_);
   }
   if (!options_.joint && width_ == 1 && n_classes > 2) {
     if (blocks_.empty())
@@ -132,25 +171,27 @@ void OnlineLearner::grow(std::int64_t n_words, std::int32_t n_classes) {
 }
 
 OnlineLearner::Evidence OnlineLearner::evidence(std::int32_t c, std::span<const std::int64_t> words) const {
-  const auto [model, exchanged] = model_of(c);
-  const auto& block = blocks_[model / width_];
-  Evidence found;
-  for (const auto w : words) {
-    const auto number = w >= 0 && w < n_words_ ? block.index(static_cast<std::int32_t>(w)) : no_word;
-    const double* const row = block.rows.data() + number * std::int64_t{2} * width_ + model % width_;
-    found.in.push_back(row[exchanged ? width_ : 0] / fading_);
-    found.out.push_back(row[exchanged ? 0 : width_] / fading_);
-  }
-  return found;
+  const auto& index = blocks_[model_of(c).first / width_].index;
+  std::vector<std::uint32_t> numbers;
+  for (const auto w : words)
+    numbers.push_back(w >= 0 && w < n_words_ ? index(static_cast<std::int32_t>(w)) : no_word);
+  return evidence_of_rows(c, numbers);
 }
 
 OnlineLearner::Evidence OnlineLearner::totals(std::int32_t c) const {
+  return evidence_of_rows(c, std::array<std::uint32_t, 2>{all_words, all_documents});
+}
+
+OnlineLearner::Evidence OnlineLearner::evidence_of_rows(std::int32_t c,
+                                                        std::span<const std::uint32_t> numbers) const {
   const auto [model, exchanged] = model_of(c);
+  const auto& rows = blocks_[model / width_].rows;
   Evidence found;
-  for (const auto number : {all_words, all_documents}) {
-    const double* const row = blocks_[model / width_].rows.data() + number * 2 * width_ + model % width_;
-    found.in.push_back(row[exchanged ? width_ : 0] / fading_);
-    found.out.push_back(row[exchanged ? 0 : width_] / fading_);
+  for (const auto number : numbers) {
+    const double* const row = rows.data() + number * std::int64_t{2} * width_;
+    const double in = row[place_in(width_, model % width_)], out = row[place_out(width_, model % width_)];
+    found.in.push_back((exchanged ? out : in) / fading_);
+    found.out.push_back((exchanged ? in : out) / fading_);
   }
   return found;
 }
@@ -177,12 +218,24 @@ OnlineLearner::Arrays OnlineLearner::arrays() const {
   Arrays all;
   all.starts.push_back(0);
   for (const auto& block : blocks_) {
-    const auto first = all.words.size();
-    all.words.resize(first + static_cast<std::size_t>(block.n_rows(width_)), -1);
-    block.index.for_each([&](std::int32_t word, std::uint32_t row) { all.words[first + row] = word; });
-    all.rows.insert(all.rows.end(), block.rows.begin(), block.rows.end());
-    all.sums.insert(all.sums.end(), block.sums.begin(), block.sums.end());
-    all.starts.push_back(all.starts.back() + block.n_rows(width_));
+    const auto row_at = [&](auto& rows, std::int64_t number) { return rows.begin() + number * 2 * width_; };
+    std::vector<std::pair<std::int32_t, std::uint32_t>> found{
+        {-1, no_word}, {-1, all_words}, {-1, all_documents}};
+    block.index.for_each([&](std::int32_t word, std::uint32_t row) {
+      const auto begin = row_at(block.rows, row);
+      if (std::any_of(begin, begin + 2 * width_, [](double value) { return value != 0; }))
+        found.emplace_back(word, row);
+    });
+    std::sort(found.begin(), found.end());
+    for (const auto& [word, row] : found) {
+      all.words.push_back(word);
+      const auto keep = [&, row = row](const auto& from, Table<double>& to) {
+        if (!from.empty()) to.insert(to.end(), row_at(from, row), row_at(from, row + 1));
+      };
+      keep(block.rows, all.rows);
+      keep(block.sums, all.sums);
+    }
+    all.starts.push_back(std::ssize(all.words));
   }
   return all;
 }
