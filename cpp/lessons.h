@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "buffer.h"
@@ -67,6 +68,18 @@ class Lessons {
     only_words_ = binary_;
   }
 
+  // The words of document i, whether they count or not.
+  std::span<const std::int32_t> words(std::int64_t i) const {
+    return documents_.indices.subspan(lessons_[i].begin, lessons_[i].end - lessons_[i].begin);
+  }
+
+  // Whether each of them is known to count, once.
+  bool all_count_once(std::int64_t i) const {
+    bool all_known = true;
+    for (const auto word : words(i)) all_known &= static_cast<std::uint32_t>(word) < n_words_;
+    return only_words_ && all_known;
+  }
+
   std::int64_t count_entries() const {
     return std::accumulate(
         lessons_.begin(), lessons_.end(), std::int64_t{0},
@@ -116,20 +129,23 @@ class Rows {
  public:
   Rows(const Lessons<Value>& lessons, const EvidenceBlock& block) : lessons_(lessons), block_(block) {}
 
-  // Whether document i is the first of a new batch: rows may move before it.
+  // Whether document i is not read yet: rows may move before it.
   bool begins_batch(std::int64_t i) const { return i == end_; }
 
   // Of document i, after all those before it.
   RowList find(std::int64_t i) {
-    if (begins_batch(i)) read_from(i);
+    if (begins_batch(i)) {
+      if (block_.index.has_all() && lessons_.all_count_once(i)) return take_in_place(i);
+      read_from(i);
+    }
     const auto begin = starts_[i - begin_], end = starts_[i - begin_ + 1];
-    if (i + 1 < end_) ask_for_rows(end, starts_[i - begin_ + 2]);
+    if (i + 1 < end_) ask_for_rows({numbers_.data() + end, starts_[i - begin_ + 2] - end}, 0);
     first_unknown_ = next_unknown_;
     for (; next_unknown_ < unknown_.size() && unknown_[next_unknown_].place < end; ++next_unknown_) {
       const auto [place, word] = unknown_[next_unknown_];
       numbers_[place] = block_.index(word);  // a document since may have made one
     }
-    return {numbers_.data() + begin, lessons_.binary() ? nullptr : values_.data() + begin, end - begin,
+    return {0, numbers_.data() + begin, lessons_.binary() ? nullptr : values_.data() + begin, end - begin,
             lengths_[i - begin_]};
   }
 
@@ -149,11 +165,32 @@ class Rows {
     std::int32_t word;
   };
 
-  void ask_for_rows(std::size_t begin, std::size_t end) const {
-    for (auto k = begin; k < end; ++k) {
-      const double* const row = block_.rows.data() + numbers_[k] * std::int64_t{2} * width;
-      for (int c = 0; c < 2 * width; c += 8) __builtin_prefetch(row + c, 1);
-    }
+  // Where every word has a row and counts once, the words are the numbers.
+  RowList take_in_place(std::int64_t i) {
+    end_ = i + 1;
+    first_unknown_ = next_unknown_ = 0;
+    if (i + 2 < lessons_.size()) ask_for_words(lessons_.words(i + 2));
+    if (end_ < lessons_.size()) ask_for_rows(as_numbers(lessons_.words(end_)), first_word);
+    const auto numbers = as_numbers(lessons_.words(i));
+    return {first_word, numbers.data(), nullptr, numbers.size(), static_cast<double>(numbers.size())};
+  }
+
+  static std::span<const std::uint32_t> as_numbers(std::span<const std::int32_t> words) {
+    return {reinterpret_cast<const std::uint32_t*>(words.data()), words.size()};
+  }
+
+  static void ask_for_words(std::span<const std::int32_t> words) {
+    constexpr std::size_t cache_line = 64 / sizeof(std::int32_t);
+    for (std::size_t k = 0; k < words.size(); k += cache_line) __builtin_prefetch(words.data() + k);
+  }
+
+  // Those of a single model are small enough to stay near.
+  void ask_for_rows(std::span<const std::uint32_t> numbers, std::int64_t first) const {
+    if constexpr (width > 1)
+      for (const auto number : numbers) {
+        const double* const row = block_.rows.data() + (first + number) * 2 * width;
+        for (int c = 0; c < 2 * width; c += 8) __builtin_prefetch(row + c, 1);
+      }
   }
 
   void read_from(std::int64_t i) {

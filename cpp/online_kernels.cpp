@@ -76,9 +76,10 @@ GENUS_INLINE void multiply(const double* rows, const RowList& list, const Eviden
     }
   };
   take_exponents();
+  const double* const of_words = rows + list.first * R::size;
   std::size_t k = 0;
   for (; k < list.size % run; ++k) {
-    const auto* const row = R::at(rows, list.numbers[k]);
+    const auto* const row = R::at(of_words, list.numbers[k]);
     for (int p = 0; p < parts; ++p) product[p] *= per_word[p] * (priors.word + row[p]);
   }
   take_exponents();
@@ -86,7 +87,7 @@ GENUS_INLINE void multiply(const double* rows, const RowList& list, const Eviden
     Lanes factor[parts];  // of one run, which does not wait for those before it
     for (int p = 0; p < parts; ++p) factor[p] = per_run[p];
     for (const auto end = k + run; k < end; ++k) {
-      const auto* const row = R::at(rows, list.numbers[k]);
+      const auto* const row = R::at(of_words, list.numbers[k]);
       for (int p = 0; p < parts; ++p) factor[p] *= priors.word + row[p];
     }
     for (int p = 0; p < parts; ++p) product[p] *= factor[p];
@@ -121,7 +122,8 @@ GENUS_INLINE void add_logs_wide(const double* rows, const RowList& list, const E
     };
     Doubles sum =
         ratio(all_documents, priors.all_documents) - list.length * ratio(all_words, priors.all_words);
-    for (std::size_t k = 0; k < list.size; ++k) sum += list.values[k] * ratio(list.numbers[k], priors.word);
+    for (std::size_t k = 0; k < list.size; ++k)
+      sum += list.values[k] * ratio(list.first + list.numbers[k], priors.word);
     std::memcpy(out + p / 2 * line, &sum, sizeof sum);
   }
 }
@@ -137,10 +139,10 @@ GENUS_INLINE void add_logs_single(const double* rows, const RowList& list, const
                                 Doubles{against(all_documents), against(all_words), 0, 0}));
   Doubles sum{all[0] - list.length * all[1], 0, 0, 0};
   for (std::size_t k = 0; k < list.size; k += line) {
-    std::uint32_t n[line] = {};
+    std::size_t n[line] = {};
     Doubles values{};
     for (std::size_t i = 0; i < std::min<std::size_t>(line, list.size - k); ++i) {
-      n[i] = list.numbers[k + i];
+      n[i] = list.first + list.numbers[k + i];
       values[i] = list.values[k + i];
     }
     sum +=
@@ -205,9 +207,9 @@ GENUS_INLINE void add(double* rows, const RowList& list, const Losses<live>& los
     }
   };
   if (list.values)
-    for (std::size_t k = 0; k < list.size; ++k) add_row(list.numbers[k], list.values[k]);
+    for (std::size_t k = 0; k < list.size; ++k) add_row(list.first + list.numbers[k], list.values[k]);
   else
-    for (std::size_t k = 0; k < list.size; ++k) add_row(list.numbers[k], 1.0);
+    for (std::size_t k = 0; k < list.size; ++k) add_row(list.first + list.numbers[k], 1.0);
   add_row(all_words, list.length);
   add_row(all_documents, 1.0);
 }

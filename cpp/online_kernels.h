@@ -29,8 +29,10 @@ struct EvidencePriors {
   }
 };
 
-// The words of a document: the numbers of their rows, and what each counts (1 where there are no values).
+// The words of a document: the numbers of their rows, less `first`, and what each counts (1 where there are
+// no values).
 struct RowList {
+  std::size_t first;
   const std::uint32_t* numbers;
   const double* values;
   std::size_t size;

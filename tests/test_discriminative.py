@@ -126,6 +126,67 @@ def test_words_among_many_columns_that_never_occur(n_columns, n_classes):
     assert_same_model(pickle.loads(pickle.dumps(clf)), clf)  # noqa: S301
 
 
+@pytest.mark.parametrize("n_columns", [30, 59, 61, 239, 241, 5000])
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 12])
+def test_few_and_many_of_the_words_may_have_rows(n_columns, n_classes):
+    """Rows for all words, for those that came, or for all from some document on: the same model."""
+    X, y = corpus(300, 30, n_classes, seed=n_classes)
+    X.indices = np.sort(np.random.default_rng(1).permutation(n_columns)[:30])[X.indices]
+    X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(300, n_columns))
+    reference = learned(Learner(n_columns, labels=sorted(set(y))), X.toarray(), y, None, range(300))
+    whole, pieces, single = (
+        DiscriminativeNB().partial_fit(X[:1], y[:1], classes=sorted(set(y)), sample_weight=[0.0]) for _ in range(3)
+    )
+    whole.partial_fit(X, y)
+    for begin in range(0, 300, 50):
+        pieces.partial_fit(X[begin : begin + 50], y[begin : begin + 50])
+    for d in range(300):
+        single._learn_one(_to_rows(X[d : d + 1].astype(float)), str(y[d]))
+    assert_same_scores(whole, reference, X[:30].toarray())
+    for other in (pieces, single, pickle.loads(pickle.dumps(whole))):  # noqa: S301
+        assert_same_model(whole, other)
+        np.testing.assert_array_equal(whole.predict_joint_log_proba(X), other.predict_joint_log_proba(X))
+
+
+@pytest.mark.parametrize("n_later", [31, 120, 121, 3000])
+@pytest.mark.parametrize("n_classes", [2, 3, 12])
+@pytest.mark.parametrize("options_", [{}, {"average": True}, {"binary": False}])
+def test_a_little_or_many_more_words(n_later, n_classes, options_):
+    X, y = corpus(60, 30, n_classes)
+    X = X.toarray()
+    wider = np.zeros((60, n_later))
+    wider[:, np.random.default_rng(2).permutation(n_later)[:30]] = X
+    clf = DiscriminativeNB(**options_).partial_fit(X, y).partial_fit(wider, y)
+    loaded = pickle.loads(pickle.dumps(clf)).partial_fit(wider, y)  # noqa: S301
+    reference = learned(Learner(30, **options_), X, y, None, range(60))
+    reference.n_words = n_later
+    learned(reference, wider, y, None, range(60))
+    assert_same_scores(clf, reference, wider[:2])
+    assert_same_model(clf.partial_fit(wider, y), loaded)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [2, 3, 20])
+def test_zeros_that_are_kept_do_not_count(dtype, n_classes):
+    X, y = corpus(150, 30, n_classes)
+    zeros = X.astype(dtype)
+    zeros.data[::5] = 0
+    clean = zeros.copy()
+    clean.eliminate_zeros()
+    a, b = (DiscriminativeNB(random_state=0).fit(matrix, y) for matrix in (zeros, clean))
+    assert_same_model(a, b)
+    np.testing.assert_array_equal(a.predict_joint_log_proba(zeros), b.predict_joint_log_proba(clean))
+
+
+@pytest.mark.parametrize("n_classes", [2, 5, 20])
+def test_words_without_room_are_passed_over(n_classes):
+    X, y = corpus(150, 30, n_classes)
+    clf = DiscriminativeNB(random_state=0).fit(X, y)
+    wider = sparse.hstack([X, sparse.csr_array(np.ones((150, 4)))]).tocsr()
+    scores = [clf._score(_to_rows(matrix.astype(float)), 1) for matrix in (X, wider)]
+    np.testing.assert_array_equal(*scores)
+
+
 def test_words_that_come_later_change_where_counts_begin():
     X, y = corpus(100, 30, 3)
     clf = DiscriminativeNB().partial_fit(X[:50, :20], y[:50])
