@@ -295,8 +295,8 @@ def test_classes_without_losses_take_no_room():
     X = sparse.hstack([X, sparse.eye_array(2000)]).tocsr()  # each document has a word of its own
     everything = DiscriminativeNB(random_state=0).fit(X, y)
     little = DiscriminativeNB(random_state=0, min_loss=0.1).fit(X, y)
-    assert len(everything._get_state()["rows"]) > 2000 * 64 * 2
-    assert len(little._get_state()["rows"]) < 0.6 * len(everything._get_state()["rows"])
+    assert len(everything._get_state()["evidence"]) > 2000 * 64 * 2
+    assert len(little._get_state()["evidence"]) < 0.6 * len(everything._get_state()["evidence"])
     assert little.score(X, y) > everything.score(X, y) - 0.01
 
 
@@ -429,7 +429,7 @@ def test_copies_learn_on_their_own():
         {"words": lambda words: np.minimum(words, 5)},
         {"starts": np.array([0, -5])},
         {"starts": np.array([5])},
-        {"rows": np.zeros(1)},
+        {"evidence": np.zeros(1)},
         {"sums": np.zeros(5)},
         {"fading": float("nan")},
         {"n_learned": -1.0},
@@ -454,7 +454,7 @@ def test_damaged_numbers_do_no_harm_and_are_found_when_learning_goes_on():
     X, y = corpus(50, 20, 5)
     state = DiscriminativeNB().fit(X, y)._get_state()
     clf = DiscriminativeNB()
-    clf._set_state(state | {"rows": -1 - state["rows"]})
+    clf._set_state(state | {"evidence": -1 - state["evidence"]})
     clf.predict_log_proba(X)
     with pytest.raises(ValueError, match="damaged"):
         clf.partial_fit(X, y)

@@ -13,7 +13,7 @@ from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows
 from genus.statistics import _KINDS, Batch, Labels, Ledger, positions, unite_labels
 
-_ARRAYS = {"starts": np.int64, "words": np.int32, "rows": np.float64, "sums": np.float64}
+_ARRAYS = {"starts": np.int64, "words": np.int32, "evidence": np.float64, "sums": np.float64}
 
 
 class OnlineLedger(Ledger):
@@ -159,7 +159,7 @@ class OnlineLedger(Ledger):
         if not len(labels) == len(weights) == len(set(labels.tolist())) or not len(labels):
             raise ValueError("labels and weights must be of one length, and no label there twice.")
         ledger = cls(options)
-        ledger.learner = _core.OnlineLearner.over(options, n_words, len(labels), fading, n_learned, **arrays)
+        ledger.learner = _core.OnlineLearner.over(options, n_words, len(labels), fading, n_learned, *arrays.values())
         ledger._arrived, ledger._weights = labels, weights.copy()
         ledger._number_labels()
         return ledger
