@@ -25,6 +25,8 @@ options = st.sampled_from(
         {"cost": 1.0, "base_weight": 0.25},
         {"cost": 0.1, "base_weight": 1.0, "background_smoothing": 0.9},
         {"cost": 5.0, "base_weight": 0.5, "background_smoothing": 0.01},
+        {"cost": 1.0, "base_weight": 0.25, "focus": 1.0},
+        {"cost": 0.3, "base_weight": 0.0, "focus": 0.5},
     ]
 )
 values = st.sampled_from([0.0, 0.0, 0.25, 0.5, 1.0])
@@ -145,7 +147,8 @@ def test_a_path_of_costs_gives_what_each_fit_gives(n_classes):
     X, y = corpus(n=300, n_classes=n_classes, seed=11)
     X = unit_rows(X)
     train, test = slice(0, 200), slice(200, None)
-    settings_ = [{"cost": c, "base_weight": b} for c, b in ((1.0, 0.25), (0.1, 0.25), (1.0, 0.0))]
+    points = ((1.0, 0.25, 0.0), (0.1, 0.25, 0.0), (1.0, 0.0, 0.0), (1.0, 0.25, 1.0), (0.3, 0.25, 1.0))
+    settings_ = [{"cost": c, "base_weight": b, "focus": f} for c, b, f in points]
     model = RefinedNB(background_smoothing=0.3).fit(X[train], y[train])
     found = model._path_scores(_to_rows(X[test]), settings_)
     for setting, scores in zip(settings_, found, strict=True):
@@ -155,20 +158,21 @@ def test_a_path_of_costs_gives_what_each_fit_gives(n_classes):
         assert np.abs(exact - scores).max() < 0.2  # a search stops at a twentieth of a margin
 
 
-def test_a_saved_model_answers_the_same(tmp_path):
+@pytest.mark.parametrize("focus", [0.0, 1.0])
+def test_a_saved_model_answers_the_same(tmp_path, focus):
     X, y = corpus(seed=12)
-    clf = RefinedNB(0.5).fit(X, y)
+    clf = RefinedNB(0.5, focus=focus).fit(X, y)
     save(clf, tmp_path / "model.genus")
     other = load(tmp_path / "model.genus")
     np.testing.assert_array_equal(clf.predict_log_proba(X), other.predict_log_proba(X))
-    assert_same_model(other.unlearn(X[40:], y[40:]), RefinedNB(0.5).fit(X[:40], y[:40]))
+    assert_same_model(other.unlearn(X[40:], y[40:]), RefinedNB(0.5, focus=focus).fit(X[:40], y[:40]))
 
 
 @given(st.data())
 @settings(deadline=None, max_examples=60)
 def test_hostile_arrays_do_no_harm(data):
     X, y = corpus(n=20, n_classes=3, seed=13)
-    state = RefinedNB().fit(X, y)._get_state()
+    state = RefinedNB(focus=1.0).fit(X, y)._get_state()
     name = data.draw(st.sampled_from(sorted(n for n in state if n != "labels")))
     array = state[name].copy()
     if not array.size or array.dtype == bool:
@@ -176,7 +180,7 @@ def test_hostile_arrays_do_no_harm(data):
     info = np.iinfo(array.dtype) if array.dtype.kind == "i" else None
     extremes = [info.min, info.max, -1] if info else [np.nan, np.inf, -1e308]
     array[data.draw(st.integers(0, len(array) - 1))] = data.draw(st.sampled_from(extremes))
-    clf = RefinedNB()
+    clf = RefinedNB(focus=1.0)
     try:
         clf._set_state(state | {name: array})
         clf.predict(X)
@@ -193,6 +197,8 @@ def test_state_that_does_not_fit_is_refused():
             RefinedNB()._set_state({key: value for key, value in state.items() if key != name})
     with pytest.raises(ValueError, match="different numbers of words"):
         RefinedNB()._set_state(state | {"table_indptr": state["table_indptr"][:-1]})
+    with pytest.raises(ValueError, match="different numbers of words"):
+        RefinedNB()._set_state(state | {"table_factors": np.ones(1)})
     with pytest.raises(ValueError, match="of different length"):
         RefinedNB()._set_state(state | {"table_bias": state["table_bias"][:-1]})
 
@@ -221,16 +227,17 @@ def test_the_kernel_refuses_what_does_not_belong_together():
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("cost", 0), ("cost", "1"), ("base_weight", -1), ("background_smoothing", 0), ("tolerance", 0)],
+    [("cost", 0), ("cost", "1"), ("base_weight", -1), ("focus", -1), ("background_smoothing", 0), ("tolerance", 0)],
 )
 def test_a_wrong_parameter_is_named(parameter, value):
     with pytest.raises(ValueError, match=parameter):
         RefinedNB(**{parameter: value}).fit([[1, 0], [0, 1]], ["a", "b"])
 
 
-def test_the_words_that_speak_for_a_class():
+@pytest.mark.parametrize("focus", [0.0, 1.0])
+def test_the_words_that_speak_for_a_class(focus):
     X = sparse.csr_array(np.array([[3, 0, 1], [2, 0, 1], [0, 2, 1], [0, 3, 1]]))
-    clf = RefinedNB().fit(X, ["a", "a", "b", "b"])
+    clf = RefinedNB(focus=focus).fit(X, ["a", "a", "b", "b"])
     words, weights = clf._top_words(0, 2)
     assert words[0] == 0
     assert weights[0] > 0

@@ -13,6 +13,7 @@ from scipy import sparse
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows
 from genus._documents import Documents, row_sums
+from genus._focus import Focus
 from genus._score_table import ScoreTable
 from genus.smoothing import JelinekMercer, log_uniform
 from genus.statistics import ONE, ClassCounts
@@ -171,6 +172,27 @@ def likeliest_temperature(scores: Float64, codes: Int32, weights: Float64) -> fl
         if abs(step) < 1e-9:
             break
     return float(np.exp(log_r))
+
+
+@dataclass(frozen=True)
+class RefinedTable(ScoreTable):
+    """A score table for rows with a focus, whose ``factors`` it holds; none where rows stay as they are."""
+
+    factors: Float64
+
+    @classmethod
+    def of(cls, table: ScoreTable, focus: Focus) -> RefinedTable:
+        arrays = {name: getattr(table, name) for name in ScoreTable.__dataclass_fields__}
+        return cls(**arrays, factors=focus.factors)
+
+    @property
+    def focus(self) -> Focus:
+        return Focus(self.factors)
+
+    def check_shapes(self) -> None:
+        super().check_shapes()
+        if not isinstance(self.factors, np.ndarray) or self.factors.dtype != np.float64 or self.factors.ndim != 1:
+            raise ValueError("table_factors must be a one-dimensional array of float64.")
 
 
 def score_table(words: sparse.csr_array, bias: Float64, log_uniform: Float64) -> ScoreTable:

@@ -9,13 +9,14 @@
 
 r is the factor under which leave-one-out z fit best, and the margins of training documents have *leave-one-out*
 z: the refinement sees the naive Bayes that a new document will see. Scores of a document are centred over
-classes, which changes no probability.
+classes, which changes no probability. With ``focus``, x are rows whose words count by how well they tell classes
+apart (`genus._focus`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,9 @@ from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import _check_number
 from genus._documents import DocumentLedger, Documents
-from genus._refinement import Lessons, NaiveBayes, by_class, likeliest_temperature, score_table
+from genus._focus import Focus
+from genus._refinement import Lessons, NaiveBayes, RefinedTable, by_class, likeliest_temperature, score_table
 from genus._remembering import RememberingClassifier
-from genus._score_table import ScoreTable
 from genus.smoothing import JelinekMercer
 from genus.statistics import ONE, ClassCounts
 
@@ -55,6 +56,9 @@ class RefinedNB(RememberingClassifier):
     background_smoothing : float, default=0.5
         Naive Bayes: the share of each class's probability that is spread evenly over all words, above 0 and at
         most 1.
+    focus : float, default=0.0
+        The power of a word's largest log-count ratio [3]_ that its entries are multiplied by, before rows are brought
+        to length one: words that are spread over classes as others are lose their say. 0 leaves rows as they are.
     tolerance : float, default=0.01
         How far a margin may be from the exact solution's. Positive.
     n_jobs : int, default=None
@@ -69,7 +73,8 @@ class RefinedNB(RememberingClassifier):
     class_count_ : array of shape (n_classes,)
         The documents' summed weights.
     coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,)
-        What a word and the bias add to a class's score, both parts together. Dense, made when asked for.
+        What a word and the bias add to a class's score, both parts together; with ``focus``, for each unit of the
+        word's entry as it is then. Dense, made when asked for.
 
     Notes
     -----
@@ -94,6 +99,8 @@ class RefinedNB(RememberingClassifier):
        networks. ICML.
     .. [2] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi and S. Sundararajan (2008). A dual coordinate descent
        method for large-scale linear SVM. ICML.
+    .. [3] S. Wang and C. D. Manning (2012). Baselines and bigrams: simple, good sentiment and topic classification.
+       ACL.
 
     Examples
     --------
@@ -113,12 +120,14 @@ class RefinedNB(RememberingClassifier):
         *,
         base_weight: float = 0.25,
         background_smoothing: float = 0.5,
+        focus: float = 0.0,
         tolerance: float = 0.01,
         n_jobs: int | None = None,
     ) -> None:
         self.cost = cost
         self.base_weight = base_weight
         self.background_smoothing = background_smoothing
+        self.focus = focus
         self.tolerance = tolerance
         self.n_jobs = n_jobs
 
@@ -126,14 +135,17 @@ class RefinedNB(RememberingClassifier):
         _check_number("cost", self.cost, 1e-6, 1e6, "a number between 1e-6 and 1e6")
         _check_number("base_weight", self.base_weight, 0, math.inf, "a number that is not negative")
         _check_number("background_smoothing", self.background_smoothing, 1e-100, 1, "above 0 and at most 1")
+        _check_number("focus", self.focus, 0, 100, "a number between 0 and 100")
         _check_number("tolerance", self.tolerance, 1e-15, math.inf, "a positive number")
         n_threads(self.n_jobs)
 
     # Counts and parameters
 
-    def _make_parameters(self, statistics: Any) -> ScoreTable:
-        counts: ClassCounts = statistics
-        documents, threads = self._documents, n_threads(self.n_jobs)
+    def _make_parameters(self, statistics: Any) -> RefinedTable:
+        threads = n_threads(self.n_jobs)
+        focus = Focus.of(self._documents, float(self.focus))
+        documents = focus.documents(self._documents, threads)
+        counts = documents.counts
         base = NaiveBayes(counts, JelinekMercer(float(self.background_smoothing)), threads)
         words = sparse.csr_array((counts.n_words, counts.n_classes))
         bias, unseen = np.zeros(counts.n_classes), np.zeros(counts.n_classes)
@@ -150,7 +162,7 @@ class RefinedNB(RememberingClassifier):
             if counts.n_classes == 2:
                 learned = sparse.csr_array(sparse.hstack([-learned / 2, learned / 2]))
             words, bias = words + 2 * learned, 2 * by_class(learned_bias)
-        return score_table(sparse.csr_array(words), bias, unseen)
+        return RefinedTable.of(score_table(sparse.csr_array(words), bias, unseen), focus)
 
     def _temperature(self, left_out: Float64, documents: Documents) -> float:
         return likeliest_temperature(left_out, documents.codes, documents.weights / ONE)
@@ -158,7 +170,8 @@ class RefinedNB(RememberingClassifier):
     # Scores
 
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
-        table: ScoreTable = self._parameters
+        table: RefinedTable = self._parameters
+        rows = self._focused(rows)
         out = np.empty((rows.n_rows, len(table.bias)))
         _core.score(
             table.indptr, table.classes, table.values,
@@ -168,7 +181,8 @@ class RefinedNB(RememberingClassifier):
         return out
 
     def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
-        table: ScoreTable = self._parameters
+        table: RefinedTable = self._parameters
+        rows = self._focused(rows)
         best: Int32 = _core.best_classes(
             table.indptr, table.classes, table.values,
             rows.indptr, rows.indices, rows.data,
@@ -176,18 +190,31 @@ class RefinedNB(RememberingClassifier):
         )  # fmt: skip
         return best
 
+    def _focused(self, rows: SparseRows) -> SparseRows:
+        return self._parameters.focus.rows(rows, n_threads(self.n_jobs))
+
     def _path_scores(self, rows: SparseRows, settings: Sequence[Mapping[str, float]]) -> list[NDArray[np.float32]]:
-        """Scores of other documents under several settings of cost and base_weight, by the documents of this model.
+        """Scores of other documents under several settings of cost, base_weight and focus, by this model's documents.
 
         What a search wants: the base is made once, and each cost starts where the last one ended.
         """
-        documents, threads = self._documents, n_threads(self.n_jobs)
-        n_classes = documents.counts.n_classes
+        found: dict[tuple[float, ...], NDArray[np.float32]] = {}
+        for focus in dict.fromkeys(setting["focus"] for setting in settings):
+            alike = [setting for setting in settings if setting["focus"] == focus]
+            sharp, threads = Focus.of(self._documents, focus), n_threads(self.n_jobs)
+            paths = self._focused_paths(sharp.documents(self._documents, threads), sharp.rows(rows, threads), alike)
+            found |= {(focus, *key): scores for key, scores in paths}
+        return [found[setting["focus"], setting["base_weight"], setting["cost"]] for setting in settings]
+
+    def _focused_paths(
+        self, documents: Documents, rows: SparseRows, settings: Sequence[Mapping[str, float]]
+    ) -> Iterator[tuple[tuple[float, float], NDArray[np.float32]]]:
+        """The scores by base weight and cost."""
+        threads, n_classes = n_threads(self.n_jobs), documents.counts.n_classes
         base = NaiveBayes(documents.counts, JelinekMercer(float(self.background_smoothing)), threads)
         left_out = base.scores_without_self(documents)
         temperature = self._temperature(left_out, documents)
         z = base.scores(rows)
-        found: dict[tuple[float, float], NDArray[np.float32]] = {}
         for base_weight in dict.fromkeys(setting["base_weight"] for setting in settings):
             costs = sorted(setting["cost"] for setting in settings if setting["base_weight"] == base_weight)
             scale = base_weight * temperature
@@ -195,8 +222,7 @@ class RefinedNB(RememberingClassifier):
             weights = documents.weights / ONE
             lessons = Lessons.of_classes(documents.rows, documents.codes, weights, n_classes, offsets)
             for cost, margins in zip(costs, lessons.scores(costs, rows, threads), strict=True):
-                found[cost, base_weight] = (scale * z + 2 * by_class(margins)).astype(np.float32)
-        return [found[setting["cost"], setting["base_weight"]] for setting in settings]
+                yield (base_weight, cost), (scale * z + 2 * by_class(margins)).astype(np.float32)
 
     # Looking inside
 
@@ -207,7 +233,7 @@ class RefinedNB(RememberingClassifier):
 
     @property
     def coef_(self) -> Float64:
-        table: ScoreTable = self._parameters
+        table: RefinedTable = self._parameters
         shape = (len(table.indptr) - 1, len(table.bias))
         words = sparse.csr_array((table.values, table.classes, table.indptr), shape=shape).toarray()
         return (words + table.log_uniform).T
@@ -219,7 +245,7 @@ class RefinedNB(RememberingClassifier):
 
     def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
         """What the bias (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
-        table: ScoreTable = self._parameters
+        table, row = self._parameters, self._focused(row)
         ids = np.asarray(classes, dtype=np.int64)
         words = np.zeros((len(row.indices), len(ids)))
         for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
@@ -234,7 +260,8 @@ class RefinedNB(RememberingClassifier):
         cells = np.flatnonzero(counts.classes == c)
         words = np.searchsorted(counts.indptr, cells, side="right") - 1
         coef = self.coef_[:, words]
-        weights = counts.counts[cells] / ONE * (coef[c] - coef.mean(axis=0))
+        sums = counts.counts[cells] / ONE * self._parameters.focus.of_words(words)
+        weights = sums * (coef[c] - coef.mean(axis=0))
         best = np.lexsort((words, -weights))[:n]
         return words[best], weights[best]
 
@@ -259,7 +286,7 @@ class RefinedNB(RememberingClassifier):
         """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
         try:
             counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
-            table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
+            table = RefinedTable(**{name: state[f"table_{name}"] for name in RefinedTable.__dataclass_fields__})
             rows = SparseRows(
                 state["document_indptr"], state["document_words"], state["document_values"], len(counts.indptr) - 1
             )
@@ -270,7 +297,7 @@ class RefinedNB(RememberingClassifier):
         table.check_shapes()
         if any(len(array) != counts.n_classes for array in (table.bias, table.log_prior, table.log_uniform)):
             raise ValueError("the score table and the labels are of different length.")
-        if len(table.indptr) != len(counts.indptr):
+        if len(table.indptr) != len(counts.indptr) or len(table.factors) not in (0, counts.n_words):
             raise ValueError("the score table and the counts know different numbers of words.")
         self._keep(DocumentLedger(documents, checked=False))
         self._counted_with = {}

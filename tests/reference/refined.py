@@ -69,10 +69,33 @@ def solve(X, signs, weights, offsets, cost):
     return u
 
 
-def scores(X_train, y, X, *, sample_weight=None, cost=1.0, base_weight=0.25, background_smoothing=0.5):
+def word_focus(X, y, labels, weights):
+    """The largest |ln p(n | c) - ln p(n | not c)| of each word, over the classes that have it."""
+    filled = X[X > 0]
+    sums = class_sums(X, y, labels, weights) / (filled.mean() if len(filled) else 1.0)
+    focus = np.full(X.shape[1], 0.01)
+    for n in range(X.shape[1]):
+        for c in range(len(labels)):
+            if sums[c, n] > 0:
+                others = np.delete(sums, c, axis=0)
+                own = (sums[c, n] + 1) / (sums[c].sum() + X.shape[1])
+                rest = (others[:, n].sum() + 1) / (others.sum() + X.shape[1])
+                focus[n] = max(focus[n], abs(np.log(own / rest)))
+    return focus
+
+
+def focused(X, factors):
+    X = X * factors
+    return X / np.maximum(np.sqrt((X**2).sum(axis=1, keepdims=True)), 1e-300)
+
+
+def scores(X_train, y, X, *, sample_weight=None, cost=1.0, base_weight=0.25, background_smoothing=0.5, focus=0.0):
     labels = sorted(set(y))
     codes = np.array([labels.index(label) for label in y])
     weights = np.ones(len(y)) if sample_weight is None else np.array(sample_weight, dtype=float)
+    if focus:
+        factors = word_focus(X_train, y, labels, weights) ** focus
+        X_train, X = focused(X_train, factors), focused(X, factors)
     z = left_out(X_train, y, weights, labels, background_smoothing)
     scale = base_weight * temperature(z, codes, weights) if base_weight else 0.0
     margins = scale * (z - z.mean(axis=1, keepdims=True)) / 2
