@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "block_kernels.h"
 #include "fixed_point.h"
 #include "parallel.h"
 #include "scores.h"
@@ -126,6 +127,7 @@ WordTable<double> build_table(const WordTableView<std::int64_t>& counts, std::sp
   }
   table.classes.resize(static_cast<std::size_t>(table.indptr.back()));
   table.values.resize(table.classes.size());
+  const auto& kernels = block_kernels();
   parallel_ranges(n_words, grain / 8, n_threads, [&](std::int64_t first, std::int64_t last) {
     for (auto w = first; w < last; ++w) {
       const auto [begin, end] = counts.row(w);
@@ -136,9 +138,10 @@ WordTable<double> build_table(const WordTableView<std::int64_t>& counts, std::sp
         const auto c = counts.classes[k];
         const auto at = dense ? to + c : to + k - begin;
         table.classes[at] = c;
-        table.values[at] = std::log1p(ratio[c] * (static_cast<double>(counts.values[k]) / one));
+        table.values[at] = ratio[c] * (static_cast<double>(counts.values[k]) / one);
       }
     }
+    kernels.log1p(table.values.data() + table.indptr[first], table.indptr[last] - table.indptr[first]);
   });
   return table;
 }
@@ -232,6 +235,17 @@ void score_each(const WordTableView<double>& table, const Csr<Value>& documents,
   parallel_ranges(documents.rows(), rows_per_task(std::ssize(bias)), n_threads, score_range);
 }
 
+// What class c has of word w; 0 of a word that nobody has.
+std::int64_t count_of(const WordTableView<std::int64_t>& counts, std::int64_t w, std::int32_t c) {
+  if (static_cast<std::uint64_t>(w) >= static_cast<std::uint64_t>(counts.words())) return 0;
+  const auto [from, to] = counts.row(w);
+  // Where all classes have the word, this is the place.
+  if (c >= 0 && c < to - from && counts.classes[from + c] == c) return counts.values[from + c];
+  const auto* const last = counts.classes.data() + to;
+  const auto* const at = std::lower_bound(counts.classes.data() + from, last, c);
+  return at != last && *at == c ? counts.values[at - counts.classes.data()] : 0;
+}
+
 // The place of the first of the largest values.
 std::int32_t first_largest(std::span<const double> row) {
   std::array<double, 8> largest;  // side by side, so that the comparisons do not wait for one another
@@ -270,25 +284,22 @@ std::vector<double> score_without_self(const WordTableView<std::int64_t>& counts
                                        std::span<const double> scales, std::span<const std::int32_t> codes,
                                        std::span<const double> ratio, int n_threads) {
   std::vector<double> own(static_cast<std::size_t>(documents.rows()));
+  const auto& kernels = block_kernels();
   parallel_ranges(documents.rows(), 64, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> logs;
     for (auto d = begin; d < end; ++d) {
-      double sum = 0;
-      for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k) {
-        const std::int64_t w = documents.indices[k];
-        std::int64_t count = 0;
-        if (static_cast<std::uint64_t>(w) < static_cast<std::uint64_t>(counts.words())) {
-          const auto [from, to] = counts.row(w);
-          const auto* const last = counts.classes.data() + to;
-          const auto* const at = std::lower_bound(counts.classes.data() + from, last, codes[d]);
-          if (at != last && *at == codes[d]) count = counts.values[at - counts.classes.data()];
-        }
-        const auto x = static_cast<double>(documents.values[k]);
-        const auto part = round_to_fixed(x * scales[d]);
+      const auto first = documents.indptr[d];
+      logs.resize(static_cast<std::size_t>(documents.indptr[d + 1] - first));
+      for (std::size_t i = 0; i < logs.size(); ++i) {
+        const auto count = count_of(counts, documents.indices[first + i], codes[d]);
+        const auto part = round_to_fixed(static_cast<double>(documents.values[first + i]) * scales[d]);
         if (count < part)
           throw std::invalid_argument("document " + std::to_string(d) + " was not learned in this class");
-        sum += x * std::log1p(ratio[d] * (static_cast<double>(count - part) / one));
+        logs[i] = ratio[d] * (static_cast<double>(count - part) / one);
       }
-      own[d] = sum;
+      kernels.log1p(logs.data(), std::ssize(logs));
+      for (std::size_t i = 0; i < logs.size(); ++i)
+        own[d] += static_cast<double>(documents.values[first + i]) * logs[i];
     }
   });
   return own;
