@@ -65,5 +65,7 @@ def _log_ratios(documents: Documents) -> Float64:
     own, others = totals + counts.n_words, totals.sum() - totals + counts.n_words
     ratios = np.log((in_class + 1) / own[counts.classes]) - np.log((elsewhere + 1) / others[counts.classes])
     largest = np.full(counts.n_words, _LEAST)
-    np.maximum.at(largest, word, np.abs(ratios))
+    known = np.diff(counts.indptr) > 0
+    if known.any():
+        largest[known] = np.maximum(np.maximum.reduceat(np.abs(ratios), counts.indptr[:-1][known]), _LEAST)
     return largest

@@ -211,18 +211,20 @@ class RefinedNB(RememberingClassifier):
     ) -> Iterator[tuple[tuple[float, float], NDArray[np.float32]]]:
         """The scores by base weight and cost."""
         threads, n_classes = n_threads(self.n_jobs), documents.counts.n_classes
-        base = NaiveBayes(documents.counts, JelinekMercer(float(self.background_smoothing)), threads)
-        left_out = base.scores_without_self(documents)
-        temperature = self._temperature(left_out, documents)
-        z = base.scores(rows)
-        for base_weight in dict.fromkeys(setting["base_weight"] for setting in settings):
+        base_weights = list(dict.fromkeys(setting["base_weight"] for setting in settings))
+        if any(base_weights):
+            base = NaiveBayes(documents.counts, JelinekMercer(float(self.background_smoothing)), threads)
+            left_out = base.scores_without_self(documents)
+            temperature, z = self._temperature(left_out, documents), base.scores(rows)
+        for base_weight in base_weights:
             costs = sorted(setting["cost"] for setting in settings if setting["base_weight"] == base_weight)
-            scale = base_weight * temperature
+            scale = base_weight * temperature if base_weight > 0 else 0.0
             offsets = _margins(scale * left_out) if base_weight > 0 else None
             weights = documents.weights / ONE
             lessons = Lessons.of_classes(documents.rows, documents.codes, weights, n_classes, offsets)
             for cost, margins in zip(costs, lessons.scores(costs, rows, threads), strict=True):
-                yield (base_weight, cost), (scale * z + 2 * by_class(margins)).astype(np.float32)
+                scores = 2 * by_class(margins)
+                yield (base_weight, cost), scores if base_weight == 0 else (scale * z + scores).astype(np.float32)
 
     # Looking inside
 
