@@ -131,7 +131,8 @@ class Jury:
         scores = scores + self.shift
         best = scores.argmax(axis=1)
         accuracy = float(weights @ (best == self.codes))
-        log_p = scores[np.arange(len(best)), self.codes] - np.logaddexp.reduce(scores.astype(np.float64), axis=1)
+        above = scores.astype(np.float64) - scores[np.arange(len(best)), best, np.newaxis]
+        log_p = above[np.arange(len(best)), self.codes] - np.log(np.exp(above).sum(axis=1))
         loss = float(weights @ np.minimum(-log_p, 50.0))  # a class left without documents cannot be found
         macro = _macro_f1(self.codes, best, counted, self.n_classes)
         value = {"macro_f1": macro - _SMOOTH * loss, "log_loss": -loss}.get(self.objective, accuracy - _SMOOTH * loss)

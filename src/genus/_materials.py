@@ -21,15 +21,21 @@ class Materials:
 
     vectorizer: Vectorizer
     counts: SparseRows
-    unknown: Int32  # tokens of each document that the vocabulary does not have
+    texts: Any
     _weighted: dict[str, tuple[TermWeighting | None, SparseRows, SparseRows]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, vectorizer: Vectorizer, texts: Any) -> Materials:
-        counts = vectorizer._fit_rows(texts)
-        pruned = vectorizer._grows and not vectorizer._keeps_every_word
-        unknown = vectorizer._transform_rows(texts)[1] if pruned else np.zeros(counts.n_rows, dtype=np.int32)
-        return cls(vectorizer, counts, unknown)
+        return cls(vectorizer, vectorizer._fit_rows(texts), texts)
+
+    @cached_property
+    def unknown(self) -> Int32:
+        """Tokens of each document that the vocabulary does not have."""
+        pruned = self.vectorizer._grows and not self.vectorizer._keeps_every_word
+        if not pruned:
+            return np.zeros(self.counts.n_rows, dtype=np.int32)
+        unknown: Int32 = self.vectorizer._transform_rows(self.texts)[1]
+        return unknown
 
     @cached_property
     def new(self) -> SparseRows:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from genus.weighting import TermWeighting
 
 MANY_TEXTS = 1000  # from here on, features of a single text say nothing that is worth their room
 MOST_SCORES = 20_000_000  # documents times classes, for models in which every class learns from all documents
+ENOUGH_TEXTS = 100  # to see how texts are written, by how they begin
 MOST_CHARACTERS = 20_000_000  # in all texts together: beyond, their n-grams would take gigabytes
 
 
@@ -68,6 +70,10 @@ class Candidate:
         """Whether each class is learned from all documents, which takes too long for thousands of classes."""
         return self.model == "refined"
 
+    def along_path(self, settings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Of settings, those that cost little once the first is tried: all but its cost stays as it is."""
+        return [s for s in settings if s | {"cost": 0} == settings[0] | {"cost": 0}]
+
     @property
     def uses_tree(self) -> bool:
         """Whether the model is for classes in a tree."""
@@ -75,9 +81,9 @@ class Candidate:
 
 
 def _refined() -> tuple[dict[str, Any], ...]:
-    probes = [(1.0, 0.0), (1.0, 0.25), (0.3, 0.25)]
-    others = [(3.0, 0.25), (0.1, 0.25), (0.3, 0.5), (1.0, 0.5), (0.1, 0.5), (0.3, 0.0), (3.0, 0.0)]
-    return tuple({"cost": c, "base_weight": b} for c, b in probes + others)
+    best = [(1.0, 0.25, 1.0), (0.3, 0.25, 1.0), (1.0, 0.25, 0.0), (1.0, 0.0, 0.0), (0.3, 0.0, 1.0)]
+    others = [(3.0, 0.25, 1.0), (0.3, 0.25, 0.0), (1.0, 0.0, 1.0), (0.1, 0.25, 0.0), (0.1, 0.25, 1.0)]
+    return tuple({"cost": c, "base_weight": b, "focus": f} for c, b, f in best + others)
 
 
 def _tied() -> tuple[dict[str, Any], ...]:
@@ -93,25 +99,40 @@ def _tfidf(power: float) -> dict[str, Any]:
 PORTFOLIO = (
     Candidate("naive Bayes", "nb", "words", None, tuple({"alpha": a} for a in (0.3, 0.1, 1.0, 0.03)), 4, 0.04),
     Candidate("refined", "refined", "words", _tfidf(1.0), _refined(), 10),
-    Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 2, 0.015, 3),
-    Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 3, 0.015, 3),
-    Candidate("refined, characters", "refined", "characters", _tfidf(1.0), _refined(), 2, 0.005, 2),
-    Candidate("refined, pairs, soft idf", "refined", "pairs", _tfidf(0.5), _refined(), 2, 0.02, 3),
-    Candidate("refined, pairs, presence", "refined", "pairs", _tfidf(0.5) | {"tf": "binary"}, _refined(), 2, 0.02, 3),
+    Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 2, 0.015, 2),
+    Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 2, 0.015, 2),
+    Candidate("refined, characters", "refined", "characters", _tfidf(1.0), _refined(), 2, 0.005, 1),
+    Candidate("refined, pairs, presence", "refined", "pairs", _tfidf(0.5) | {"tf": "binary"}, _refined(), 2, 0.02, 2),
     Candidate("tree", "hm", "words", {"tf": "log1p", "norm": "l2", "scale": 10.0}, ({},), 1, 0.02),
-    Candidate("tied documents", "tdm", "words", {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5}, _tied(), 1, 0.04),
+    Candidate("tied documents", "tdm", "words", {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5}, _tied(), 1, 0.04, 2),
 )
 
 
 def usual_views(texts: Sequence[str]) -> dict[str, Vectorizer]:
-    """The vectorizers by the names that candidates use, for texts of such number and size."""
+    """The vectorizers by the names that candidates use, for texts of such number, size and kind."""
     least = 1 if len(texts) < MANY_TEXTS else 2
     words: dict[str, Any] = {"split_unspaced": True, "dtype": np.float32}
+    if written_from_counts(texts):
+        return {"words": Vectorizer(**words)}
     views = {"words": Vectorizer(**words), "pairs": Vectorizer(ngram_range=(1, 2), min_df=least, **words)}
     if sum(map(len, texts)) <= MOST_CHARACTERS:
-        ngrams: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": least + 1}
+        ngrams: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (3, 5), "min_df": least + 1}
         views["characters"] = Vectorizer(**ngrams, dtype=np.float32)
     return views
+
+
+def written_from_counts(texts: Sequence[str]) -> bool:
+    """Whether texts are words repeated as often as they were counted: what stands side by side says nothing.
+
+    A word that comes again in a sentence hardly ever follows itself; in such texts it always does.
+    """
+    step = max(len(texts) // ENOUGH_TEXTS, 1)
+    again = following = 0
+    for text in texts[::step]:
+        words = text[:2000].split()
+        again += len(words) - len(set(words))
+        following += sum(word == after for word, after in pairwise(words))
+    return again > 0 and following > 0.9 * again
 
 
 def own_weighting(weighting: TermWeighting) -> tuple[Candidate, ...]:

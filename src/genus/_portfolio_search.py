@@ -73,7 +73,7 @@ class Search:
     def run(self) -> None:
         """Probe every candidate, then look closer at the best two. Ctrl-C ends it with what was found."""
         try:
-            probed = [c for c in self.candidates if self._try(c, self._promising(c)[: c.n_probes])]
+            probed = [c for c in self.candidates if self._try(c, self._probes(c))]
             probed.sort(key=lambda c: -self.best_of(c).value)
             for candidate in probed[:2]:
                 tried = [t.setting for t in self.trials if t.candidate is candidate]
@@ -83,6 +83,13 @@ class Search:
             if not self.trials:
                 raise
             self.cut_short = True
+
+    def _probes(self, candidate: Candidate) -> list[dict[str, Any]]:
+        """What to try of a candidate at once: all of its settings, or those next to the most promising one."""
+        settings = self._promising(candidate)
+        if candidate.n_probes < len(settings) and candidate.model == "refined":
+            settings = candidate.along_path(settings)
+        return settings[: candidate.n_probes]
 
     def _promising(self, candidate: Candidate) -> list[dict[str, Any]]:
         """The candidate's settings: first those that do best where the same model was tried on other rows."""
