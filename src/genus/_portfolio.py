@@ -101,6 +101,7 @@ PORTFOLIO = (
     Candidate("refined", "refined", "words", _tfidf(1.0), _refined(), 10),
     Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 2, 0.015, 2),
     Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 2, 0.015, 2),
+    Candidate("refined, presence", "refined", "words", _tfidf(0.5) | {"tf": "binary"}, _refined(), 2, 0.02, 2),
     Candidate("refined, characters", "refined", "characters", _tfidf(1.0), _refined(), 2, 0.005, 1),
     Candidate("refined, pairs, presence", "refined", "pairs", _tfidf(0.5) | {"tf": "binary"}, _refined(), 2, 0.02, 2),
     Candidate("tree", "hm", "words", {"tf": "log1p", "norm": "l2", "scale": 10.0}, ({},), 1, 0.02),
