@@ -68,8 +68,8 @@ NONLINEAR = (
 )
 
 AUTO = (
-    "No paper's table: there is nothing to come out. Peers choose by three folds, where `make bench-accuracy` has "
-    "five, and the largest sets are drawn from, so that the whole run stays within 90 minutes.",
+    "No paper's table: there is nothing to come out. Peers choose by five folds, as `TextClassifier()` does, and count "
+    "their texts once for all of them. The largest sets are drawn from, so that the whole run stays within 90 minutes.",
     "Most differences are small beside the standard error of a test part of a few thousand documents; count how often "
     "one is better, not by how much.",
 )

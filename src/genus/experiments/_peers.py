@@ -22,6 +22,8 @@ from genus.datasets import Dataset, load_dataset
 from genus.errors import DataError
 
 _TEST_SHARE = 0.3  # of a set that has no test part
+_FEW_DOCUMENTS = 4_000  # of a set without a test part: below, it is drawn several times
+_N_DRAWS = 5
 
 
 @dataclass(frozen=True)
@@ -46,21 +48,38 @@ class Task:
         return words, len(np.unique(self.labels)), len(self.texts), len(self.test_texts)
 
 
-def load_task(name: str, most: int | None = None) -> Task:
-    """The set's own parts, or three tenths of it as the test part; at most so many documents of a part."""
-    rng = np.random.default_rng(0)
+def load_tasks(name: str, most: int | None = None) -> list[Task]:
+    """The set's own parts; or three tenths of it drawn for the test, several times where one draw would say little."""
     try:
         parts = [load_dataset(name, part) for part in ("train", "test")]
-        train, test = (_documents(part) for part in parts)
+        drawn = [tuple(_documents(part) for part in parts)]
     except DataError:
         parts = [load_dataset(name, "all")]
         texts, labels = _documents(parts[0])
-        order = rng.permutation(len(labels))
-        cut = int(len(order) * (1 - _TEST_SHARE))
-        train, test = (([texts[i] for i in part], labels[part]) for part in (order[:cut], order[cut:]))
+        drawn = [
+            tuple(([texts[i] for i in part], labels[part]) for part in _drawn(labels, seed))
+            for seed in range(_N_DRAWS if len(labels) < _FEW_DOCUMENTS else 1)
+        ]
     if most is not None:
-        train, test = (_some(part, most, rng) for part in (train, test))
-    return Task(name, *train, *test, unordered=parts[0].texts is None)
+        rng = np.random.default_rng(0)
+        drawn = [tuple(_some(part, most, rng) for part in pair) for pair in drawn]
+    names = [name] if len(drawn) == 1 else [f"{name}, draw {seed}" for seed in range(len(drawn))]
+    unordered = parts[0].texts is None
+    return [Task(own, *train, *test, unordered) for own, (train, test) in zip(names, drawn, strict=True)]
+
+
+def load_task(name: str, most: int | None = None) -> Task:
+    """The first of them."""
+    return load_tasks(name, most)[0]
+
+
+def _drawn(labels: NDArray[Any], seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Documents to train on and to test with: of every class the same share, to within one document."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    tested = np.diff(np.floor(_TEST_SHARE * np.arange(len(order) + 1) + rng.random())) > 0
+    return order[~tested], order[tested]
 
 
 def _documents(data: Dataset) -> tuple[list[str], NDArray[Any]]:
