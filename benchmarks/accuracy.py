@@ -29,7 +29,7 @@ from benchmarks.measure import cores
 from genus import TextClassifier
 from genus.calibration import expected_calibration_error
 from genus.errors import DataError
-from genus.experiments._peers import PEERS, Task, TunedPeer, few, load_task
+from genus.experiments._peers import PEERS, Task, TunedPeer, few, load_tasks
 from genus.experiments.auto import COUNTS, TEXTS
 
 RESULTS = Path(__file__).with_name("results") / "accuracy.json"
@@ -101,8 +101,14 @@ def measure(task: Task, ask: Callable[[Task], Answer]) -> dict[str, float]:
 
 
 def tables(results: dict[str, dict[str, dict[str, float]]], names: Sequence[str], console: Console) -> None:
-    """Accuracy and seconds of every task that all have done, their means, ranks and wins."""
-    done = {task: cells for task, cells in results.items() if all(name in cells for name in names)}
+    """Accuracy and seconds of every task that all have done, means over its draws; their means, ranks and wins."""
+    draws: dict[str, list[dict[str, dict[str, float]]]] = {}
+    for task, cells in results.items():
+        if all(name in cells for name in names):
+            draws.setdefault(task.rpartition(", draw ")[0] or task, []).append(cells)
+    done = {
+        task: {name: _mean([cells[name] for cells in several]) for name in names} for task, several in draws.items()
+    }
     table = Table(title="accuracy (seconds, choosing included)", title_justify="left")
     table.add_column("task")
     for name in (*names, "calibration error"):
@@ -126,6 +132,10 @@ def tables(results: dict[str, dict[str, dict[str, float]]], names: Sequence[str]
         table.add_row("mean rank", *(f"{r:.2f}" for r in ranks.mean(axis=0)))
         table.add_row("genus is better in", *(f"{w} of {len(done)}" for w in wins))
     console.print(table)
+
+
+def _mean(cells: Sequence[dict[str, float]]) -> dict[str, float]:
+    return {fact: float(np.mean([cell[fact] for cell in cells])) for fact in cells[0]}
 
 
 def _cell(accuracy: float, seconds: float) -> str:
@@ -153,11 +163,11 @@ def main(
         for name in sets or TEXTS + COUNTS:
             status.update(f"loading {name}")
             try:
-                whole = load_task(name, MOST.get(name))
+                whole = load_tasks(name, MOST.get(name))
             except DataError as error:
                 console.print(f"[yellow]skipped {name}[/]: {error}")
                 continue
-            tasks = [few(whole, n, seed, unlabeled) for n in each for seed in range(draws)] if each else [whole]
+            tasks = [few(whole[0], n, seed, unlabeled) for n in each for seed in range(draws)] if each else whole
             for task in tasks:
                 asked.append(task.name)
                 cells = results.setdefault(task.name, {})

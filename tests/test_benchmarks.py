@@ -134,6 +134,18 @@ def test_environment_names_versions(capsys: pytest.CaptureFixture[str]) -> None:
     assert "scikit-learn" in capsys.readouterr().out
 
 
+def test_test_parts_have_their_share_of_every_class() -> None:
+    from genus.experiments._peers import _drawn
+
+    labels = np.repeat(["a", "b", "c"], [100, 31, 7])
+    train, test = _drawn(labels, seed=3)
+    assert sorted([*train, *test]) == list(range(len(labels)))
+    shares = {c: int(np.sum(labels[test] == c)) for c in "abc"}
+    assert all(abs(shares[c] - 0.3 * np.sum(labels == c)) < 1.01 for c in "abc")
+    assert np.array_equal(_drawn(labels, seed=3)[1], test)
+    assert not np.array_equal(_drawn(labels, seed=4)[1], test)
+
+
 def test_accuracy_is_measured_beside_tuned_peers(capsys: pytest.CaptureFixture[str]) -> None:
     from benchmarks import accuracy
 
@@ -154,5 +166,8 @@ def test_accuracy_is_measured_beside_tuned_peers(capsys: pytest.CaptureFixture[s
         assert all(cell["accuracy"] > 0.6 for cell in cells.values())
         assert 0 <= cells["genus"]["calibration_error"] <= 1
         results[given.name] = cells
+    results["tickets, 5 each, unlabelled, draw 1"] = results[drawn.name]
     accuracy.tables(results, names, Console(width=160))
-    assert "mean rank" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "mean rank" in shown
+    assert "of 2" in shown  # draws of one task are one row

@@ -105,7 +105,7 @@ def few(task: Task, n: int, seed: int, n_unlabeled: int = 0) -> Task:
     chosen = np.concatenate([order[task.labels[order] == c][:n] for c in np.unique(task.labels)])
     rest = np.setdiff1d(order, chosen)
     more = tuple(task.texts[i] for i in rng.permutation(rest)[:n_unlabeled])
-    name = f"{task.name}, {n} each{', unlabelled' if more else ''}, draw {seed}"
+    name = f"{task.name.partition(', draw ')[0]}, {n} each{', unlabelled' if more else ''}, draw {seed}"
     texts = [task.texts[i] for i in chosen]
     return Task(name, texts, task.labels[chosen], task.test_texts, task.test_labels, task.unordered, more)
 
