@@ -12,7 +12,7 @@ from genus._documents import take_rows
 from genus._jury import Jury
 from genus._materials import Materials
 from genus._pool import Pool
-from genus._portfolio import PORTFOLIO, usual_views
+from genus._portfolio import PORTFOLIO, usual_views, written_from_counts
 from genus._portfolio_search import Search
 from genus.calibration import Temperature
 from genus.errors import ModelFileError
@@ -181,6 +181,26 @@ def test_a_document_left_out_does_not_know_words_of_its_own():
     np.testing.assert_allclose(materials.shares, [1 / 3, 1 / 2, 1])
     pruned = Materials.of(Vectorizer(min_df=2), ["one two", "one two", "one four"])
     np.testing.assert_allclose(pruned.shares, [1 / 2, 1 / 2, 1 / 2])
+
+
+def test_texts_written_from_counts_have_no_pairs():
+    counted = ["paper paper jam tray", "card card card refund"] * 20
+    assert written_from_counts(counted)
+    assert list(usual_views(counted)) == ["words"]
+    assert not written_from_counts(["a rose is a rose is a rose", "very very good, and good value"])
+    assert not written_from_counts(["every word once", "", "here too"])
+    assert {"words", "pairs", "characters"} == set(usual_views(TEXTS))
+
+
+def test_further_views_try_one_path_of_costs():
+    views = usual_views(TEXTS)
+    refined = [c for c in PORTFOLIO if c.model == "refined"]
+    search = Search(TEXTS, jury(), refined, views, time.monotonic() + 60, lambda *_: None)
+    assert len(search._probes(refined[0])) == len(refined[0].settings)
+    search.run()
+    best = search._promising(refined[1])[0]
+    for probe in search._probes(refined[1]):
+        assert probe | {"cost": 0} == best | {"cost": 0}
 
 
 @pytest.mark.parametrize("candidate", PORTFOLIO, ids=lambda c: c.name)

@@ -50,6 +50,14 @@ def unit_rows(X):
 # Against the definition
 
 
+def test_focus_is_on_words_that_tell_classes_apart():
+    X = np.array([[3, 0, 1], [2, 0, 1], [0, 2, 1], [0, 3, 1]])
+    factors = RefinedNB(focus=1.0).fit(X, ["a", "a", "b", "b"])._parameters.factors
+    assert factors[0] == pytest.approx(factors[1])
+    assert factors[2] < 0.2 * factors[0]
+    assert not len(RefinedNB().fit(X, ["a", "a", "b", "b"])._parameters.factors)
+
+
 @given(collections(), options)
 @settings(deadline=None, max_examples=100)
 def test_scores_are_the_definitions(collection, settings_):
@@ -114,7 +122,7 @@ def test_without_mistakes_that_count_it_is_naive_bayes():
 @pytest.mark.parametrize("n_classes", [2, 3, 20])
 def test_equal_for_any_number_of_threads(n_classes):
     X, y = corpus(n=200, n_classes=n_classes, seed=7)
-    models = [RefinedNB(n_jobs=n).fit(unit_rows(X), y) for n in (1, 2, 7)]
+    models = [RefinedNB(focus=1.0, n_jobs=n).fit(unit_rows(X), y) for n in (1, 2, 7)]
     for other in models[1:]:
         assert_same_model(models[0], other)
 

@@ -191,7 +191,8 @@ class RefinedNB(RememberingClassifier):
         return best
 
     def _focused(self, rows: SparseRows) -> SparseRows:
-        return self._parameters.focus.rows(rows, n_threads(self.n_jobs))
+        table: RefinedTable = self._parameters
+        return table.focus.rows(rows, n_threads(self.n_jobs))
 
     def _path_scores(self, rows: SparseRows, settings: Sequence[Mapping[str, float]]) -> list[NDArray[np.float32]]:
         """Scores of other documents under several settings of cost, base_weight and focus, by this model's documents.
