@@ -101,4 +101,4 @@ def print_leaderboard(clf: TextClassifier, n: int) -> None:
 
 
 def _listed(settings: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in settings.items())
+    return " ".join(f"{name}={value}" for name, value in settings.items())
