@@ -56,8 +56,9 @@ class Focus:
 
 def _log_ratios(documents: Documents) -> Float64:
     """focus_n of each word."""
-    counts, data = documents.counts, documents.rows.data
-    unit = float(data.mean()) if len(data) else 1.0
+    counts = documents.counts
+    n_entries = float(documents.weights / ONE @ np.diff(documents.rows.indptr))
+    unit = float(counts.totals.sum()) / n_entries if counts.totals.any() else 1.0
     in_class = counts.counts / ONE / unit
     word = np.repeat(np.arange(counts.n_words), np.diff(counts.indptr))
     elsewhere = np.bincount(word, weights=in_class, minlength=counts.n_words)[word] - in_class

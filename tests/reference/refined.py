@@ -71,8 +71,9 @@ def solve(X, signs, weights, offsets, cost):
 
 def word_focus(X, y, labels, weights):
     """The largest |ln p(n | c) - ln p(n | not c)| of each word, over the classes that have it."""
-    filled = X[X > 0]
-    sums = class_sums(X, y, labels, weights) / (filled.mean() if len(filled) else 1.0)
+    sums = class_sums(X, y, labels, weights)
+    if sums.any():
+        sums = sums / (sums.sum() / (np.asarray(weights) @ (X > 0).sum(axis=1)))
     focus = np.full(X.shape[1], 0.01)
     for n in range(X.shape[1]):
         for c in range(len(labels)):
