@@ -189,6 +189,7 @@ def test_texts_written_from_counts_have_no_pairs():
     assert list(usual_views(counted)) == ["words"]
     assert not written_from_counts(["a rose is a rose is a rose", "very very good, and good value"])
     assert not written_from_counts(["every word once", "", "here too"])
+    assert not written_from_counts(["bye bye", "very very good"] * 3)  # too few to tell
     assert {"words", "pairs", "characters"} == set(usual_views(TEXTS))
 
 

@@ -21,6 +21,7 @@ from genus.weighting import TermWeighting
 MANY_TEXTS = 1000  # from here on, features of a single text say nothing that is worth their room
 MOST_SCORES = 20_000_000  # documents times classes, for models in which every class learns from all documents
 ENOUGH_TEXTS = 100  # to see how texts are written, by how they begin
+ENOUGH_AGAIN = 20  # words that come again in one of them
 MOST_CHARACTERS = 20_000_000  # in all texts together: beyond, their n-grams would take gigabytes
 
 
@@ -133,7 +134,7 @@ def written_from_counts(texts: Sequence[str]) -> bool:
         words = text[:2000].split()
         again += len(words) - len(set(words))
         following += sum(word == after for word, after in pairwise(words))
-    return again > 0 and following > 0.9 * again
+    return again >= ENOUGH_AGAIN and following > 0.9 * again
 
 
 def own_weighting(weighting: TermWeighting) -> tuple[Candidate, ...]:
