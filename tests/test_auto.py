@@ -361,12 +361,28 @@ def test_equal_texts_with_different_labels_are_undecided():
     assert clf.predict_proba(["same text"]) == pytest.approx(0.5, abs=0.1)
 
 
-def test_thousands_of_classes_have_an_answer():
+@pytest.mark.parametrize("time_budget", [0.01, 0.8, 1, 3])
+def test_thousands_of_classes_have_an_answer(time_budget):
     rng = np.random.default_rng(5)
     names = [f"class{i}" for i in range(3000)]
     texts = [f"word{i} word{i}b {' '.join(rng.choice(['of', 'the', 'and'], 3))}" for i in range(3000)]
-    clf = TextClassifier(time_budget=1).fit(texts, names)
+    clf = TextClassifier(time_budget=time_budget).fit(texts, names)
     assert (clf.predict(texts[:200]) == names[:200]).mean() > 0.95
+
+
+def test_words_of_one_text_count_where_classes_have_but_a_few():
+    texts = ["some words"] * 1200
+    assert [view.min_df for view in usual_views(texts, 400).values()] == [1, 1, 2]
+    assert [view.min_df for view in usual_views(texts, 20).values()] == [1, 2, 3]
+
+
+def test_documents_that_nothing_is_known_of_have_no_say():
+    codes = np.array([0, 0, 1, 1, 2], dtype=np.int32)
+    alone = Jury.of(codes, 3, None, None, "accuracy", 0, 1)
+    scores = np.log(np.array([[8, 1, 1], [8, 1, 1], [1, 8, 1], [1, 8, 1], [5, 5, 1e-9]]) / 10)
+    verdict = alone.measure(scores)
+    assert verdict.accuracy == 0.8
+    assert verdict.log_loss == pytest.approx(-np.log(0.8))
 
 
 @pytest.mark.parametrize(

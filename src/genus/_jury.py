@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,6 +74,14 @@ class Jury:
     def n_folds(self) -> int:
         return int(self.folds.max()) + 1
 
+    @cached_property
+    def _findable(self) -> NDArray[np.bool_]:
+        """Whether other folds have documents of the same class. Where they have none, no model can know of it."""
+        sizes = np.zeros((self.n_classes, self.n_folds), dtype=np.int64)
+        np.add.at(sizes, (self.codes, self.folds), 1)
+        found: NDArray[np.bool_] = sizes.sum(axis=1)[self.codes] > sizes[self.codes, self.folds]
+        return found
+
     def judge(self, model: Any, settings: Settings, rows: SparseRows, new_rows: SparseRows) -> list[Scores]:
         """Scores of all documents for each setting. ``new_rows`` are the rows as they look when they are new."""
         rows, new_rows = take_rows(rows, self.chosen), take_rows(new_rows, self.chosen)
@@ -133,7 +142,7 @@ class Jury:
         accuracy = float(weights @ (best == self.codes))
         above = scores.astype(np.float64) - scores[np.arange(len(best)), best, np.newaxis]
         log_p = above[np.arange(len(best)), self.codes] - np.log(np.exp(above).sum(axis=1))
-        loss = float(weights @ np.minimum(-log_p, 50.0))  # a class left without documents cannot be found
+        loss = float(self._findable * weights @ np.minimum(-log_p, 50.0) / max(self._findable @ weights, 1e-300))
         macro = _macro_f1(self.codes, best, counted, self.n_classes)
         value = {"macro_f1": macro - _SMOOTH * loss, "log_loss": -loss}.get(self.objective, accuracy - _SMOOTH * loss)
         return Verdict(value, accuracy, macro, loss)

@@ -18,7 +18,8 @@ from genus._base import _check_number
 from genus.text import Vectorizer
 from genus.weighting import TermWeighting
 
-MANY_TEXTS = 1000  # from here on, features of a single text say nothing that is worth their room
+MANY_TEXTS = 1000  # from here on, features of a single text say nothing that is worth their room,
+SOME_TEXTS = 4  # where classes have so many
 MOST_SCORES = 20_000_000  # documents times classes, for models in which every class learns from all documents
 ENOUGH_TEXTS = 100  # to see how texts are written, by how they begin
 ENOUGH_AGAIN = 20  # words that come again in one of them
@@ -110,9 +111,9 @@ PORTFOLIO = (
 )
 
 
-def usual_views(texts: Sequence[str]) -> dict[str, Vectorizer]:
+def usual_views(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorizer]:
     """The vectorizers by the names that candidates use, for texts of such number, size and kind."""
-    least = 1 if len(texts) < MANY_TEXTS else 2
+    least = 1 if len(texts) < max(MANY_TEXTS, SOME_TEXTS * n_classes) else 2
     words: dict[str, Any] = {"split_unspaced": True, "dtype": np.float32}
     if written_from_counts(texts):
         return {"words": Vectorizer(**words)}

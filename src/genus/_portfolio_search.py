@@ -26,6 +26,8 @@ from genus.weighting import TermWeighting
 
 _MOST_MEMBERS = 4
 _LATER = 0.001  # by how much a setting is thought to fall short of the one before it in the portfolio
+_SECONDS_A_CLASS = 4e-8  # for each entry and setting, of models in which every class learns from all documents
+_ENTRIES_A_DOCUMENT = 10  # as long as it takes to look at a document
 _COMPANY = 0.005  # by how much each further view of the texts is thought to improve a pool
 
 
@@ -68,7 +70,7 @@ class Search:
     trials: list[Trial] = field(default_factory=list)
     cut_short: bool = False
     _materials: dict[str, Materials] = field(default_factory=dict)
-    _rates: dict[str, float] = field(default_factory=dict)  # seconds for each setting and entry, by model
+    _rates: dict[str, float] = field(default_factory=dict)  # seconds for each setting and unit of work, by model
 
     def run(self) -> None:
         """Probe every candidate, then look closer at the best two. Ctrl-C ends it with what was found."""
@@ -108,27 +110,44 @@ class Search:
         return self._materials[view]
 
     def _try(self, candidate: Candidate, settings: Settings) -> bool:
-        """Judge these settings, unless there is no time for it."""
+        """Judge these settings, or as many of them as there is time for."""
         if not settings or candidate.view not in self.views:
             return False
-        if self.trials and time.monotonic() + self._expected(candidate, settings) > self.deadline:
-            self.cut_short = True
-            return False
+        tried = False
+        while settings and (n := self._affordable(candidate, len(settings))):
+            self._judge(candidate, settings[:n])
+            settings, tried = settings[n:], True
+        return tried
+
+    def _judge(self, candidate: Candidate, settings: Settings) -> None:
         begin = time.monotonic()
         materials = self.materials(candidate.view)
         _, rows, new_rows = materials.weighted(candidate.weighting)
         model = self._new_model(candidate, coded=True).set_params(n_jobs=1)
         found = self.jury.judge(model, settings, rows, new_rows)
         seconds = (time.monotonic() - begin) / len(settings)
-        self._rates[candidate.model] = seconds / max(len(rows.data), 1)
+        self._rates[candidate.model] = seconds / self._work(candidate)
         for setting, scores in zip(settings, found, strict=True):
             self.trials.append(self._trial(candidate, setting, scores, seconds))
         self.progress(candidate.name, max(t.accuracy for t in self.trials))
-        return True
 
-    def _expected(self, candidate: Candidate, settings: Settings) -> float:
-        rate = self._rates.get(candidate.model, max(self._rates.values()))
-        return rate * len(settings) * len(self.materials(candidate.view).counts.data)
+    def _affordable(self, candidate: Candidate, n: int) -> int:
+        """How many of n settings to try next: one, where they may take long and nothing is known of the model yet."""
+        if not self.trials:
+            return n
+        known = candidate.model in self._rates
+        guess = _SECONDS_A_CLASS if candidate.every_class_learns_all else max(self._rates.values())
+        each = self._rates.get(candidate.model, guess) * self._work(candidate)
+        left = self.deadline - time.monotonic()
+        if each * n > left:
+            self.cut_short = True
+            n = int(max(left, 0) / each)
+        return min(n, 1) if not known and each * n > left / 4 else n
+
+    def _work(self, candidate: Candidate) -> float:
+        """What the time of one setting grows with: entries and documents, for each class where it learns from all."""
+        n_entries = len(self.materials(candidate.view).counts.data) + _ENTRIES_A_DOCUMENT * len(self.texts)
+        return float(n_entries * (self.jury.n_classes if candidate.every_class_learns_all else 1))
 
     def _trial(self, candidate: Candidate, setting: dict[str, Any], scores: Scores, seconds: float) -> Trial:
         lengths = self.materials(candidate.view).lengths[self.jury.chosen]

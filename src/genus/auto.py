@@ -88,7 +88,7 @@ def choose(
     shift = prior_shift(wishes.class_prior, classes, codes, weights)
     jury = Jury.of(codes, len(classes), weights, group, wishes.objective, wishes.random_state, wishes.n_jobs, shift)
     every_text = [*texts, *unlabeled]
-    candidates, views = _portfolio_for(every_text, len(codes) * len(classes), wishes, tree)
+    candidates, views = _portfolio_for(every_text, len(codes), len(classes), wishes, tree)
     search = Search(every_text, jury, candidates, views, deadline, progress, tree)
     search.run()
     members = search.members()
@@ -149,17 +149,17 @@ def split_unlabeled(texts: Any, labels: Any, sample_weight: Any, groups: Any, un
 
 
 def _portfolio_for(
-    texts: Any, n_scores: int, wishes: Wishes, tree: ClassTree | None
+    texts: Any, n_labelled: int, n_classes: int, wishes: Wishes, tree: ClassTree | None
 ) -> tuple[Sequence[Candidate], dict[str, Vectorizer]]:
     if wishes.vectorizer is not None:
         views = {"given": clone(wishes.vectorizer)}
         candidates = own_view(wishes.weighting)
     else:
-        views = usual_views(texts)
+        views = usual_views(texts, n_classes)
         candidates = PORTFOLIO if wishes.weighting is None else own_weighting(wishes.weighting)
     for vectorizer in views.values():
         vectorizer.set_params(n_jobs=wishes.n_jobs)
-    if n_scores > MOST_SCORES:
+    if n_labelled * n_classes > MOST_SCORES:
         candidates = tuple(c for c in candidates if not c.every_class_learns_all)
     if tree is None:
         candidates = tuple(c for c in candidates if not c.uses_tree)
