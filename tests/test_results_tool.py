@@ -61,6 +61,21 @@ def test_the_page_and_the_readmes_table_are_written(report, tmp_path):
     assert "| 5 of each class, 1 sets | 50.00 | **60.00** |" in shown
     assert "| genus is better in |  | 2 of 2 |" in shown
     assert "| mean rank | 1.00 | 2.00 |" in shown
+    assert "| on the worst set, to the best of the others | +5.00 | -10.00 |" in shown
+
+
+def test_a_paper_is_taken_from_the_last_report(report, tmp_path):
+    later, readme = tmp_path / "later", tmp_path / "README.md"
+    later.mkdir()
+    found = json.loads((report / "results.json").read_text())
+    found["auto"] |= {"title": "Measured later", "code": "abc"}
+    (later / "results.json").write_text(json.dumps(found))
+    readme.write_text("<!-- written by make results -->\n<!-- end of what make results writes -->\n")
+    TOOL["main"](str(report), str(later), str(tmp_path / "results.md"), str(readme))
+    said = (tmp_path / "results.md").read_text()
+    assert "## Measured later" in said
+    assert "| abc |" in said
+    assert "## A table" not in said
 
 
 def test_a_readme_without_the_place_is_left_alone(report, tmp_path):

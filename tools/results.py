@@ -1,6 +1,8 @@
-"""Writes docs/results.md, and the README's table of accuracies, from a report of `genus reproduce all`.
+"""Writes docs/results.md, and the README's table of accuracies, from reports of `genus reproduce`.
 
-python tools/results.py REPORT docs/results.md README.md
+python tools/results.py REPORT... docs/results.md README.md
+
+A paper that several reports have is taken from the last of them.
 """
 
 from __future__ import annotations
@@ -20,8 +22,11 @@ BETWEEN = re.compile(
 )
 
 
-def main(report: str, results: str, readme: str) -> None:
-    papers = json.loads((Path(report) / "results.json").read_text("utf-8"))
+def main(*paths: str) -> None:
+    *reports, results, readme = paths
+    papers: dict[str, Any] = {}
+    for report in reports:
+        papers |= json.loads((Path(report) / "results.json").read_text("utf-8"))
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
     Path(results).write_text(results_page(papers, date), encoding="utf-8")
     page = Path(readme).read_text("utf-8")
@@ -33,14 +38,15 @@ def main(report: str, results: str, readme: str) -> None:
 def results_page(papers: dict[str, Any], date: str) -> str:
     first = next(iter(papers.values()))
     run = first["run"]
+    commands = " and ".join(f"`{c}`" for c in dict.fromkeys(paper["run"]["command"] for paper in papers.values()))
     parts = [
         "# The papers, measured again\n",
         f"Written by `make results` on {date} from a run of genus {first['versions']['genus']}, not by hand. "
         f"Scores in per cent, the paper's own in brackets, ± standard deviations over splits; a figure is the same "
         f"within {NEAR:g} point. • worse, ◦ better than the paper's system by the corrected resampled t-test over "
         f"splits, p < .05.\n",
-        f"`{run['command']}`: {_minutes(papers.values())} minutes, summed over cells. {run['machine']}. "
-        f"{run['software']}.\n",
+        f"{commands}: {_minutes(papers.values())} minutes, summed over cells. {run['machine']}. "
+        f"{run['software'].partition(';')[0]}; the sources of each table are named by their checksum.\n",
         _overview(papers),
         *(_paper(paper) for paper in papers.values()),
     ]
@@ -48,13 +54,14 @@ def results_page(papers: dict[str, Any], date: str) -> str:
 
 
 def _overview(papers: dict[str, Any]) -> str:
-    lines = [_line(["", "same", "better", "below", "failed", "sets absent", "minutes"]), _line(["---"] * 7)]
+    columns = ["", "same", "better", "below", "failed", "sets absent", "minutes", "sources"]
+    lines = [_line(columns), _line(["---"] * len(columns))]
     for paper in papers.values():
         said = [word for row in paper["rows"] for word in _verdicts(row)]
         failed = sum(cell["error"] is not None for row in paper["rows"] for cell in row["cells"].values())
         absent = sum(row["absent"] is not None for row in paper["rows"])
         counts = [said.count("same"), said.count("better"), said.count("below"), failed, absent, _minutes([paper])]
-        lines.append(_line([paper["title"], *map(str, counts)]))
+        lines.append(_line([paper["title"], *map(str, counts), paper["code"]]))
     return "\n".join(lines) + "\n"
 
 
@@ -126,6 +133,8 @@ def comparison(auto: dict[str, Any], date: str) -> str:
     if whole:
         ranks = {name: mean(_rank(row, name) for row in whole) for name in names}
         lines.append(_line(["mean rank", *(f"{ranks[name]:.2f}" for name in names)]))
+        behind = [min(_lead(row, name) for row in whole) for name in names]
+        lines.append(_line(["on the worst set, to the best of the others", *(f"{points:+.2f}" for points in behind)]))
         wins = [sum(_beats(row, names[0], name) for row in whole) for name in names]
         lines.append(_line([f"{names[0]} is better in", "", *(f"{n} of {len(whole)}" for n in wins[1:])]))
         times = [median(row["cells"][name]["fit_seconds"] for row in whole) for name in names]
@@ -140,6 +149,11 @@ def _all_scored(row: dict[str, Any], names: list[str]) -> bool:
 
 def _rank(row: dict[str, Any], name: str) -> int:
     return 1 + sum(_beats(row, other, name) for other in row["cells"])
+
+
+def _lead(row: dict[str, Any], name: str) -> float:
+    """By how many points a system is ahead of all others."""
+    return float(100 * (row["cells"][name]["score"] - max(c["score"] for n, c in row["cells"].items() if n != name)))
 
 
 def _beats(row: dict[str, Any], first: str, second: str) -> bool:
