@@ -67,8 +67,8 @@ def test_the_page_and_the_readmes_table_are_written(report, tmp_path):
 def test_a_paper_is_taken_from_the_last_report(report, tmp_path):
     later, readme = tmp_path / "later", tmp_path / "README.md"
     later.mkdir()
-    found = json.loads((report / "results.json").read_text())
-    found["auto"] |= {"title": "Measured later", "code": "abc"}
+    found = json.loads((report / "results.json").read_text())["auto"]
+    found |= {"title": "Measured later", "code": "abc"}
     (later / "results.json").write_text(json.dumps(found))
     readme.write_text("<!-- written by make results -->\n<!-- end of what make results writes -->\n")
     TOOL["main"](str(report), str(later), str(tmp_path / "results.md"), str(readme))

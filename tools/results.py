@@ -26,7 +26,8 @@ def main(*paths: str) -> None:
     *reports, results, readme = paths
     papers: dict[str, Any] = {}
     for report in reports:
-        papers |= json.loads((Path(report) / "results.json").read_text("utf-8"))
+        found = json.loads((Path(report) / "results.json").read_text("utf-8"))
+        papers |= {found["experiment"]: found} if "experiment" in found else found  # of one paper, or of all
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
     Path(results).write_text(results_page(papers, date), encoding="utf-8")
     page = Path(readme).read_text("utf-8")
