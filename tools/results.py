@@ -42,7 +42,7 @@ def results_page(papers: dict[str, Any], date: str) -> str:
     commands = " and ".join(f"`{c}`" for c in dict.fromkeys(paper["run"]["command"] for paper in papers.values()))
     parts = [
         "# The papers, measured again\n",
-        f"Written by `make results` on {date} from a run of genus {first['versions']['genus']}, not by hand. "
+        f"Written by `tools/results.py` on {date} from reports of genus {first['versions']['genus']}, not by hand. "
         f"Scores in per cent, the paper's own in brackets, ± standard deviations over splits; a figure is the same "
         f"within {NEAR:g} point. • worse, ◦ better than the paper's system by the corrected resampled t-test over "
         f"splits, p < .05.\n",
