@@ -167,25 +167,22 @@ class InnerSums {
 
   // The sums of columns, in units of `step`, added up from the top down.
   void load(std::span<const float> sums, double step) {
-    double least = 0, greatest = 0;
+    greatest_ = 0;
     for (std::size_t i = 1; i < sums_.size(); ++i) {
       const auto column = n_classes_ + i - 1;
-      const double sum = sums_[above_[column]] + step * static_cast<double>(sums[column]);
-      sums_[i] = sum;
-      least = std::min(least, sum);
-      greatest = std::max(greatest, sum);
+      sums_[i] = sums_[above_[column]] + step * static_cast<double>(sums[column]);
+      greatest_ = std::max(greatest_, sums_[i]);
     }
-    range_ = greatest - least;
   }
 
-  double range() const { return range_; }  // between any two classes
+  double greatest() const { return greatest_; }  // that a class may have
   double operator[](std::size_t c) const { return above_.empty() ? 0.0 : sums_[above_[c]]; }
 
  private:
   const std::size_t n_classes_;
   std::vector<std::int32_t> above_;  // where the parent's sum lies
   std::vector<double> sums_;         // the first for no parent
-  double range_ = 0;
+  double greatest_ = 0;
 };
 
 // Bias and uniform of classes, summed along their paths and filled up with classes that are never the best.
@@ -223,11 +220,14 @@ double rounding(const RoughView& rough, const ClassBase& base, std::int64_t n, c
   return 2 * (sums.size * of_steps + sums.rare * (rough.left_out + share * rough.largest) + exact);
 }
 
-// The class of the largest score, or -1 where another comes as near to it as `distance`. Only classes whose
-// score without the inner columns is near enough to the largest are looked at.
+// The class of the largest score, or -1 where another comes as near to it as `distance`. Only classes are
+// looked at that the inner columns could lift to where they lift the one that is the best without them.
 std::int32_t clear_best(const std::vector<double>& scores, const LargestByLane& largest,
                         const InnerSums& inner, std::size_t n_classes, double distance) {
-  const double least = *std::max_element(largest.begin(), largest.end()) - inner.range() - distance;
+  const auto top = std::max_element(largest.begin(), largest.end());
+  auto first = static_cast<std::size_t>(top - largest.begin());
+  while (first + largest.size() < n_classes && scores[first] != *top) first += largest.size();
+  const double least = *top + inner[first] - inner.greatest() - distance;
   double best = -std::numeric_limits<double>::infinity(), second = best;
   std::int32_t at = -1;
   for (std::size_t lane = 0; lane < largest.size(); ++lane) {
