@@ -83,6 +83,25 @@ def test_words_that_differ_by_less_than_a_step_are_scored_again(n_classes, sprea
     np.testing.assert_array_equal(best, exact)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_inner_nodes_lift_classes_from_behind(seed):
+    rng = np.random.default_rng(seed)
+    n_classes, n_inner = 50, 6
+    parents = np.concatenate((n_classes + np.arange(n_classes) % n_inner, np.full(n_inner, -1))).astype(np.int32)
+    values = np.zeros((N_WORDS, n_classes + n_inner))
+    values[:100, :n_classes] = rng.standard_normal((100, n_classes))  # rows
+    for w in range(100, N_WORDS):  # cells
+        values[w, rng.integers(0, n_classes)] = rng.exponential()
+        values[w, n_classes + rng.integers(0, n_inner)] = 2 * rng.standard_normal()
+    filled = sparse.csr_array(values)
+    table = filled.indptr.astype(np.int64), filled.indices.astype(np.int32), filled.data
+    documents, numbers = random_documents(True, rng), (np.zeros(len(parents)), np.zeros(len(parents)))
+    rough = _core.make_rough(*table, parents, n_classes)
+    best = _core.best_classes_by(*rough, *table, *documents, *numbers, parents, n_classes, 1)
+    exact = _core.best_classes_of_paths(*table, *documents, *numbers, parents, n_classes, 1)
+    assert best.tolist() == exact.tolist()
+
+
 def test_what_is_left_out_may_decide():
     """A node adds next to nothing to the class below it, and just enough."""
     n_classes, node = 100, 100
