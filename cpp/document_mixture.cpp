@@ -12,7 +12,7 @@
 namespace genus {
 namespace {
 
-constexpr std::int64_t batch = 32;  // queries that go through the blocks together, at most
+constexpr std::int64_t batch = 256;  // queries that go through the blocks together, at most
 
 // What is known of one query's sums by segment, and which blocks are still to be completed.
 struct Plan {
