@@ -80,6 +80,15 @@ class ScoreTable:
         at = np.searchsorted(ids[:-1], classes)
         return np.asarray(np.where(ids[at] == classes, values[at], 0.0) + self.log_uniform[classes])
 
+    def row_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+        """What the bias (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
+        ids = np.asarray(classes, dtype=np.int64)
+        words = np.zeros((len(row.indices), len(ids)))
+        for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
+            if 0 <= w < len(self.indptr) - 1:
+                words[i] = x * self.evidence(w, ids)
+        return self.bias[ids], words
+
     def check_shapes(self) -> None:
         for name in self.__dataclass_fields__:
             array, dtype = getattr(self, name), {"indptr": "i8", "classes": "i4"}.get(name, "f8")
@@ -121,14 +130,8 @@ class TableClassifier(GenerativeClassifier):
         return log_prior
 
     def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
-        """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
         table: ScoreTable = self._parameters
-        ids = np.asarray(classes, dtype=np.int64)
-        words = np.zeros((len(row.indices), len(ids)))
-        for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
-            if 0 <= w < len(table.indptr) - 1:
-                words[i] = x * table.evidence(w, ids)
-        return table.bias[ids], words
+        return table.row_evidence(row, classes)
 
     # Keeping
 

@@ -247,14 +247,8 @@ class RefinedNB(RememberingClassifier):
         return bias
 
     def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
-        """What the bias (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
-        table, row = self._parameters, self._focused(row)
-        ids = np.asarray(classes, dtype=np.int64)
-        words = np.zeros((len(row.indices), len(ids)))
-        for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
-            if 0 <= w < len(table.indptr) - 1:
-                words[i] = x * table.evidence(w, ids)
-        return table.bias[ids], words
+        table: RefinedTable = self._parameters
+        return table.row_evidence(self._focused(row), classes)
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
         """The words that speak most for class c: what they add to its score beyond the classes' mean, summed
