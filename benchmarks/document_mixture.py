@@ -28,6 +28,7 @@ TARGETS = {
     "20news-bydate-raw": {PRODUCT: Target(2), NEIGHBORS: Target(2), TWO: Target(1.8)},
     "arxiv_titles": {PRODUCT: Target(3), NEIGHBORS: Target(10), BM25: Target(1), TWO: Target(1.8), NEAR: Target(3)},
 }
+NEAR_TARGETS = {"arxiv_titles": Target(9)}  # three times what is asked of the exact ones
 GROWTH = Path(__file__).with_name("results") / "growth.html"
 SPEED = Target(20, " M entries/s")
 N_QUERIES = {"20news-bydate-raw": 1000}  # elsewhere 100: the peers take long
@@ -81,6 +82,7 @@ def _compare(bench: Bench, table: Table, corpus: Corpus) -> None:
     for ours in (TWO, NEAR):
         if ours in timed.seconds:
             _row(table, corpus.name, timed, n, ours, EXACT, targets.get(ours))
+    _row(table, corpus.name, timed, n, NEAR, PRODUCT, NEAR_TARGETS.get(corpus.name))
     left = _needed(exact, X, y, queries)
     table.add(
         (corpus.name, "postings an all-knowing rule needs", "", f"{left:.2f}", "all"),
