@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import numpy as np
@@ -43,6 +43,7 @@ MOST = 10_000  # documents of a part
 MEASURES = ("P@1", "miF1", "exF1", "maF1")
 Cells = NDArray[np.bool_]
 Scores = NDArray[np.floating]
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -170,19 +171,24 @@ CONTESTANTS: dict[str, Callable[[Task, list[str]], tuple[Cells, Scores]]] = {
 def load_task(name: str) -> Task:
     """The set's own parts, or three tenths of it as the test part."""
     try:
-        train, test = (_documents(load_dataset(name, part)) for part in ("train", "test"))
+        train, test = (_documents(load_dataset(name, part, "labels")) for part in ("train", "test"))
     except DataError:
-        texts, labels = _documents(load_dataset(name, "all"))
+        texts, labels = _documents(load_dataset(name, "all", "labels"))
         cut = int(0.7 * len(texts))
         order = np.random.default_rng(0).permutation(len(texts))
         train, test = (([texts[i] for i in p], [labels[i] for i in p]) for p in (order[:cut], order[cut:]))
-    return Task(train[0][:MOST], train[1][:MOST], test[0][:MOST], test[1][:MOST])
+    return Task(*map(_spread, (*train, *test)))
+
+
+def _spread(part: list[Item]) -> list[Item]:
+    """As many as are wanted, from all over a part: some are sorted by date."""
+    return part if len(part) <= MOST else [part[i] for i in np.linspace(0, len(part) - 1, MOST).astype(int)]
 
 
 def _documents(data: Dataset) -> tuple[list[str], list[set[str]]]:
-    """Texts and their labels; counts are words repeated."""
+    """Texts and all their labels; counts are words repeated."""
     texts = data.texts or [" ".join(w for w, n in row.items() for _ in range(int(n))) for row in data.counts or []]
-    return texts, [set(map(str, label if isinstance(label, list) else [label])) for label in data.labels]
+    return texts, [set(map(str, labels)) for labels in data.labels]
 
 
 def measure(task: Task, contestant: str) -> dict[str, float]:
