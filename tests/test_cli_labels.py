@@ -89,7 +89,9 @@ def test_a_label_is_explained_and_the_model_shown(model, capsys):
     assert why["against"] == "not money"
     assert "bank" in {word["word"] for word in why["words"] if word["contribution"] > 0}
     assert main(["inspect", model]) == 0
-    assert "a margin for each label" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "a margin for each label" in shown
+    assert "the nearest texts" in shown
 
 
 def test_sets_are_searched_for_a_stated_objective(capsys):

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
 
 from genus import TextClassifier, Vectorizer
-from genus._label_choice import _stacked
 from genus.decoding import OBJECTIVES, LabelDecoder, best_decoder
 from genus.errors import ModelFileError
 from genus.label_metrics import label_scores
@@ -54,6 +52,7 @@ def test_every_objective_is_decoded(objective):
         "refined, words",
         "refined, pairs",
         "refined, characters",
+        "neighbours, words",
     }
     assert clf.predict(["printer paper tray"]) == [frozenset({"printer"})]
 
@@ -71,7 +70,20 @@ def test_words_add_up_to_a_labels_log_odds(fitted):
         p = fitted.predict_proba(["My invoice, and the printer again!"])[0, fitted.classes_.tolist().index(label)]
         assert explained.log_odds == pytest.approx(math.log(p / (1 - p)), abs=1e-6)
         assert explained.against == f"not {label}"
+        assert explained.remainder == pytest.approx(explained.to_dict()["remainder"])
+        assert all(0 < near.share <= 1 for near in explained.documents)
     assert dict(fitted.top_words("printer", 8)).keys() & set(KINDS["printer"])
+
+
+def test_the_nearest_texts_are_shown_with_their_labels(fitted):
+    texts, labels = tagged()
+    explained = fitted.explain(texts[3])
+    near = explained.documents[0]
+    assert texts[near.number] == texts[3]
+    assert set(near.label.split(" + ")) == (labels[3] or {""})
+    stranger = fitted.explain("zzz")
+    assert stranger.documents == ()
+    assert stranger.remainder == 0
 
 
 def test_a_saved_pool_answers_the_same(fitted, tmp_path):
@@ -83,7 +95,8 @@ def test_a_saved_pool_answers_the_same(fitted, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change", [{"decoder": "guess"}, {"weights": np.ones(9)}, {"members": []}, {"thresholds": np.ones(1)}]
+    "change",
+    [{"decoder": "guess"}, {"weights": np.ones(9)}, {"members": []}, {"thresholds": np.ones(1)}, {"neighbors": None}],
 )
 def test_a_damaged_pool_is_refused(fitted, change, tmp_path, monkeypatch):
     state = fitted.model_._get_state() | change
@@ -130,6 +143,8 @@ def test_time_cuts_the_search_and_says_so():
     clf = TextClassifier(time_budget=0.001).fit(*tagged())
     assert clf.search_cut_short_
     assert {row["candidate"] for row in clf.leaderboard_} == {"refined, words"}
+    assert clf.model_.neighbors is None
+    assert clf.predict(["printer paper tray"]) == [frozenset({"printer"})]
 
 
 def test_a_given_vectorizer_is_the_only_view():
@@ -137,7 +152,7 @@ def test_a_given_vectorizer_is_the_only_view():
     assert [member.vectorizer.binary for member in clf.model_.members] == [True]
 
 
-# Decoding and stacking against their definitions
+# Decoding against its definition
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["example_f1", "micro_f1", "macro_f1"]))
@@ -150,17 +165,6 @@ def test_the_best_decoder_is_taken(seed, objective):
     for name in OBJECTIVES:
         other = LabelDecoder(name, at_least_one=name != "macro-f1").fit(p, truth)
         assert best >= label_scores(other.predict(p), truth)[objective]
-
-
-def test_stacking_is_logistic_regression():
-    rng = np.random.default_rng(1)
-    prior, margins = rng.normal(size=4), [rng.normal(size=(300, 4)) for _ in range(2)]
-    odds = 0.3 + 0.5 * prior + 1.5 * margins[0] + 0.2 * margins[1]
-    truth = rng.random((300, 4)) < 1 / (1 + np.exp(-odds))
-    found, _ = _stacked(margins, truth, prior)
-    X = np.stack([np.broadcast_to(prior, truth.shape).ravel(), *(m.ravel() for m in margins)], axis=1)
-    peer = LogisticRegression(C=np.inf, tol=1e-10).fit(X, truth.ravel())
-    np.testing.assert_allclose(found, [peer.intercept_[0], *peer.coef_[0]], atol=1e-3)
 
 
 def test_one_label_in_a_set_is_almost_a_class():

@@ -1,15 +1,17 @@
-"""Sets of labels: one refined score for each label and view of the texts, and sets that are best for an objective.
+"""Sets of labels: refined scores for each label and view of the texts, neighbours, and sets best for an objective.
 
-    log odds_l(d) = w_0 + w_prior * ln((n_l + 1/2) / (M - n_l + 1/2)) + sum over views k of w_k * margin_kl(d)
+    log odds_l(d) = offset_l + sum over views k of w_kl * margin_kl(d) + w_l * log ratio_l(d)
 
-The margins are those of `genus.refined` without a naive Bayes base, each label against the rest; the w are the
-likeliest for documents left out. `genus.decoding` takes the sets of labels from the probabilities.
+The margins are those of `genus.refined` without a naive Bayes base, each label against the rest; the log ratio is what
+the nearest training documents say (`genus._label_neighbors`). Offsets and w are the likeliest for documents left out
+(`genus._label_stack`). `genus.decoding` takes the sets of labels from the probabilities.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -18,13 +20,18 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 
 from genus import _core
-from genus._arrays import Float64, n_threads
+from genus._arrays import Float64, SparseRows, n_threads
 from genus._evidence import Evidence, name_words
+from genus._label_neighbors import N_NEIGHBORS, LabelNeighbors
+from genus._label_sets import take_rows
 from genus._score_table import ScoreTable
 from genus.decoding import OBJECTIVES, LabelDecoder
+from genus.explain import DocumentEvidence
 from genus.statistics import Labels
 from genus.text import Vectorizer
 from genus.weighting import TermWeighting
+
+_SHOWN = 5  # neighbours in an explanation
 
 
 @dataclass(frozen=True)
@@ -38,8 +45,10 @@ class LabelMember:
     weighting: TermWeighting
     table: ScoreTable
 
-    def margins(self, texts: Any, threads: int) -> Float64:
-        rows = self.weighting._transform_rows(self.vectorizer._transform_rows(texts)[0])
+    def rows(self, texts: Any) -> SparseRows:
+        return self.weighting._transform_rows(self.vectorizer._transform_rows(texts)[0])
+
+    def margins(self, rows: SparseRows, threads: int) -> Float64:
         table = self.table
         out = np.empty((rows.n_rows, len(table.bias)))
         _core.score(
@@ -49,22 +58,38 @@ class LabelMember:
         return out
 
 
+@dataclass(frozen=True)
+class NearMember:
+    """The nearest training texts, as a member of the pool is described."""
+
+    name: ClassVar[str] = "the nearest texts"
+    settings: ClassVar[dict[str, Any]] = {"n_neighbors": N_NEIGHBORS}
+
+    vectorizer: Vectorizer
+
+
 class LabelPool(BaseEstimator):  # type: ignore[misc]
-    """Views whose margins add up to the log odds of labels. Made by `genus._label_choice`."""
+    """Views whose margins, and neighbours, add up to the log odds of labels. Made by `genus._label_choice`."""
 
     def __init__(self) -> None:
         self.members: list[LabelMember] = []
+        self.neighbors: LabelNeighbors | None = None  # in the first view
         self.labels: Labels = np.zeros(0, dtype=np.int64)
         self.offsets: Float64 = np.zeros(0)  # of each label: what the log odds are without a word
-        self.weights: Float64 = np.zeros(0)
+        self.weights: Float64 = np.zeros((0, 0))  # of each source and label
         self.decoder = LabelDecoder()
         self.n_jobs: int | None = None
 
     def log_odds(self, texts: Any) -> Float64:
         """Of each label: (n_texts, n_labels)."""
         threads = n_threads(self.n_jobs)
-        parts = [w * m.margins(texts, threads) for m, w in zip(self.members, self.weights, strict=True)]
-        return np.asarray(self.offsets + np.add.reduce(parts))
+        views = [member.rows(texts) for member in self.members]
+        odds = np.broadcast_to(self.offsets, (views[0].n_rows, len(self.labels))).copy()
+        for member, weights, rows in zip(self.members, self.weights, views, strict=False):
+            odds += weights * member.margins(rows, threads)
+        if self.neighbors is not None:
+            odds += self.weights[-1] * self.neighbors.log_ratios(views[0], threads)
+        return odds
 
     def log_proba(self, texts: Any) -> Float64:
         """log of the probability that a text has each label."""
@@ -84,12 +109,17 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
         order = np.argsort(-log_proba, axis=1, kind="stable")[:, :k]
         return self.labels[order], np.exp(np.take_along_axis(log_proba, order, axis=1))
 
+    def weighted_members(self) -> list[tuple[LabelMember | NearMember, float]]:
+        """The members, the neighbours among them, each with its mean weight over labels."""
+        near = [] if self.neighbors is None else [NearMember(self.vectorizer)]
+        return list(zip([*self.members, *near], self.weights.mean(axis=1).tolist(), strict=True))
+
     def evidence(self, text: str, label: int, rival: int) -> Evidence:
         """What a text says for a label, whatever the others."""
         words: dict[str, Any] = {}
         prior = float(self.offsets[label])
         n_unknown = n_words = 0
-        for k, (member, weight) in enumerate(zip(self.members, self.weights, strict=True)):
+        for k, (member, weight) in enumerate(zip(self.members, self.weights[:, label].tolist(), strict=False)):
             counts, unknown = member.vectorizer._transform_rows([text])
             row = member.weighting._transform_rows(counts)
             ids = np.array([label])
@@ -99,7 +129,20 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
                 words[word.word] = word.plus(words[word.word].contribution) if word.word in words else word
             if k == 0:
                 n_unknown, n_words = int(unknown[0]), int(unknown[0]) + int(counts.data.sum())
-        return Evidence(prior, tuple(words.values()), 0.0, (), (), n_unknown, n_words)
+        remainder, documents = self._near_evidence(text, label)
+        return Evidence(prior, tuple(words.values()), remainder, documents, (), n_unknown, n_words)
+
+    def _near_evidence(self, text: str, label: int) -> tuple[float, tuple[DocumentEvidence, ...]]:
+        """What the neighbours add, and the nearest of them."""
+        if self.neighbors is None:
+            return 0.0, ()
+        rows, labels = self.members[0].rows([text]), self.labels.tolist()
+        numbers, shares = (found[0, :_SHOWN].tolist() for found in self.neighbors.nearest(rows, 1))
+        sets = take_rows(self.neighbors.sets, np.array(numbers, dtype=np.int64))
+        named = [" + ".join(str(labels[i]) for i in sets.members[a:b]) for a, b in pairwise(sets.indptr.tolist())]
+        documents = (DocumentEvidence(*each) for each in zip(numbers, named, shares, strict=True) if each[2] > 0)
+        added = self.weights[-1, label] * self.neighbors.log_ratios(rows, 1)[0, label]
+        return float(added), tuple(documents)
 
     def top_words(self, label: int, n: int) -> list[tuple[str, float]]:
         """The words that add most to a label's log odds, by the first view."""
@@ -151,6 +194,7 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
             "labels": self.labels,
             "offsets": self.offsets,
             "weights": self.weights,
+            "neighbors": None if self.neighbors is None else self.neighbors.to_state(),
             "decoder": self.decoder.objective,
             "at_least_one": self.decoder.at_least_one,
             "thresholds": getattr(self.decoder, "thresholds_", np.zeros(len(self.labels))),
@@ -170,11 +214,15 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
         n = len(labels)
         if not isinstance(labels, np.ndarray) or labels.ndim != 1 or not n or state["decoder"] not in OBJECTIVES:
             raise ValueError("labels and a decoder were expected")
-        for array, size in ((offsets, n), (weights, len(members)), (thresholds, n)):
-            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != (size,):
+        near = state["neighbors"]
+        n_sources = len(members) + (near is not None)
+        for array, shape in ((offsets, (n,)), (weights, (n_sources, n)), (thresholds, (n,))):
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
                 raise ValueError("offsets, weights and thresholds do not fit the labels")
         if not members or any(len(m.table.bias) != n for m in members):
             raise ValueError("the score tables do not fit the labels")
+        n_words = len(members[0].weighting.document_frequency_)
+        self.neighbors = None if near is None else LabelNeighbors.from_state(near, n_words, n)
         self.members, self.labels, self.offsets, self.weights = members, labels, offsets, weights
         self.decoder = LabelDecoder(state["decoder"], at_least_one=bool(state["at_least_one"]))
         self.decoder.n_labels_, self.decoder.thresholds_ = n, thresholds

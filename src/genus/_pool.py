@@ -188,6 +188,10 @@ class Pool(BaseEstimator):  # type: ignore[misc]
             if stated and len(new):
                 raise ValueError(f"{new[0].item()!r} is a new class, and {name} was given without it: fit again.")
 
+    def weighted_members(self) -> list[tuple[Parts, float]]:
+        """The members, each with its weight."""
+        return list(zip(self.members, self.weights.tolist(), strict=True))
+
     # Evidence
 
     def evidence(self, text: str, chosen: int, rival: int) -> Evidence:

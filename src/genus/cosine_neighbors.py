@@ -18,10 +18,9 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_non_negative, column_or_1d, validate_data
 
-from genus import _core
 from genus._arrays import Float64, Int64, SparseRows, n_threads
 from genus._base import _add_duplicates, _to_rows
-from genus._inverted_index import InvertedIndex
+from genus._cosine_index import CosineIndex
 from genus._label_sets import KINDS, SetRows, as_given, read_target
 from genus._posterior import slice_rows
 from genus.decoding import scut_thresholds
@@ -90,26 +89,16 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         rows = _add_duplicates(_to_rows(X))
         check_consistent_length(np.empty(rows.n_rows), self._labels)
         self._weighting = TermWeighting("log", idf="plain", norm="l2", n_jobs=self.n_jobs)
-        self._keep(self._weighting._fit_rows(rows))
+        self._index = CosineIndex(self._weighting._fit_rows(rows))
         self.thresholds_ = np.zeros(len(self.classes_))
         if self._kind != "one":
             self.thresholds_ = self._find_thresholds()
         return self
 
-    def _keep(self, rows: SparseRows) -> None:
-        """Index weighted documents."""
-        n, values = rows.n_rows, np.asarray(rows.data, dtype=np.float64)
-        self._rows = rows._replace(data=values)
-        class_starts = np.array([0, n], dtype=np.int64)
-        block_starts = _core.cut_blocks(class_starts)
-        order, ones = np.arange(n, dtype=np.int64), np.ones(n)
-        index = _core.build_index(rows.indptr, rows.indices, values, ones, order, block_starts, rows.n_columns)
-        self._index = InvertedIndex(*index, block_starts, class_starts, ones, np.array([float(n)]), order)
-
     def _find_thresholds(self) -> Float64:
         """Of best F1 for training documents, each without itself."""
-        n = self._rows.n_rows
-        votes = np.concatenate([scores for _, scores in self._votes(self._rows, leave_out=True)])
+        n = len(self._index)
+        votes = np.concatenate([scores for _, scores in self._votes(self._index.rows, leave_out=True)])
         truth = _members(self._labels, len(self.classes_))
         thresholds = scut_thresholds(votes, truth, self.guard) if n else self.thresholds_
         return np.where(thresholds > 0, thresholds, np.nextafter(0, 1))  # a label without any vote is not given
@@ -117,28 +106,20 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def _votes(self, rows: SparseRows, *, leave_out: bool = False) -> Iterator[tuple[slice, Float64]]:
         """The summed cosines of each label's neighbours, for some documents at a time."""
         members = _members(self._labels, len(self.classes_))
-        k = min(self.n_neighbors + leave_out, self._index.n_slots)
+        k = min(self.n_neighbors + leave_out, len(self._index))
         size = max(1, _BLOCK // max(len(self.classes_), k))
         for begin in range(0, rows.n_rows, size):
             block = slice_rows(rows, begin, begin + size)
-            documents, cosines = self._nearest(block, k)
+            documents, cosines = self._index.nearest(block, k, n_threads(self.n_jobs))
             if leave_out:
                 own = documents == np.arange(begin, begin + len(documents))[:, np.newaxis]
                 own[:, -1] |= ~own.any(axis=1)  # it is further than k others, all alike: the last goes
                 documents, cosines = (part[~own].reshape(len(part), k - 1) for part in (documents, cosines))
             near = sparse.csr_array(
                 (cosines.ravel(), documents.ravel(), np.arange(len(documents) + 1) * documents.shape[1]),
-                shape=(len(documents), self._rows.n_rows),
+                shape=(len(documents), len(self._index)),
             )
             yield slice(begin, begin + size), (near @ members).toarray()
-
-    def _nearest(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]:
-        index = self._index
-        found: tuple[Int64, Float64] = _core.top_slots(
-            index, index.frequencies, rows.indptr, rows.indices, rows.data,
-            np.zeros((1, 1)), np.zeros(index.n_slots), index.order, k, n_threads(self.n_jobs),
-        )  # fmt: skip
-        return found
 
     # Answering
 
@@ -171,8 +152,8 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Float64, Int64]:
         """The nearest training documents: cosines and numbers, the nearest first, each (n_documents, k)."""
         rows = self._check(X)
-        k = min(self.n_neighbors if n_neighbors is None else n_neighbors, self._index.n_slots)
-        documents, cosines = self._nearest(rows, k)
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        documents, cosines = self._index.nearest(rows, k, n_threads(self.n_jobs))
         return cosines, documents
 
     def _check(self, X: Any) -> SparseRows:
@@ -188,8 +169,8 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         return {
             "labels": self.classes_, "kind": self._kind, "thresholds": self.thresholds_,
             "indptr": self._labels.indptr, "members": self._labels.members, "weighting": self._weighting,
-            "document_indptr": self._rows.indptr, "document_words": self._rows.indices,
-            "document_values": self._rows.data,
+            "document_indptr": self._index.rows.indptr, "document_words": self._index.rows.indices,
+            "document_values": self._index.rows.data,
         }  # fmt: skip
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
@@ -210,7 +191,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             raise ValueError("the documents' values must be finite float64 numbers")
         self.classes_, self._kind, self.thresholds_, self._labels = labels, kind, thresholds, sets
         self._weighting, self.n_features_in_ = weighting, n_words
-        self._keep(SparseRows(indptr.astype(np.int64), words.astype(np.int32), values, n_words))
+        self._index = CosineIndex(SparseRows(indptr.astype(np.int64), words.astype(np.int32), values, n_words))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_index")

@@ -92,19 +92,29 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
         marginals = _marginals(P)
         if marginals.shape[1] != self.n_labels_:
             raise ValueError(f"P must have {self.n_labels_} columns, one for each label, got {marginals.shape[1]}.")
-        rows = np.repeat(np.arange(marginals.shape[0]), np.diff(marginals.indptr))
-        order = np.lexsort((-marginals.data, rows))  # the most probable label of each document first
-        p, rank = marginals.data[order], np.arange(len(rows)) - marginals.indptr[rows]
-        if self.objective == "example-f1":
-            chosen = rank < _best_sizes(p, marginals.indptr, self.at_least_one)[rows]
-        else:
-            chosen = p >= self.thresholds_[marginals.indices[order]]
-            if self.at_least_one:
-                chosen |= (rank == 0) & (np.add.reduceat(np.append(chosen, False), marginals.indptr[:-1])[rows] == 0)
-        given = sparse.csr_array(
-            (chosen[chosen], (rows[chosen], marginals.indices[order][chosen])), shape=marginals.shape
-        )
+        chosen = self._best_few(marginals) if self.objective == "example-f1" else self._passing(marginals)
+        given = marginals.astype(bool)
+        given.data = chosen
+        given.eliminate_zeros()
         return given if sparse.issparse(P) else given.toarray()
+
+    def _best_few(self, marginals: Any) -> NDArray[np.bool_]:
+        """Whether each cell is among those that can expect the best F1 of their document."""
+        rows, order = _rows(marginals), _falling(marginals)
+        rank = np.arange(len(rows)) - marginals.indptr[rows]
+        sizes = _best_sizes(marginals.data[order], marginals.indptr, self.at_least_one)
+        chosen = np.empty(len(rows), dtype=bool)
+        chosen[order] = rank < sizes[rows]
+        return chosen
+
+    def _passing(self, marginals: Any) -> NDArray[np.bool_]:
+        """Whether each cell passes its label's threshold, or is the best of a document where none does."""
+        chosen = np.asarray(marginals.data >= self.thresholds_[marginals.indices])
+        if self.at_least_one and len(chosen):
+            rows, best = _rows(marginals), _first_largest(marginals)
+            served = np.bincount(rows[chosen], minlength=marginals.shape[0]) > 0
+            chosen[best[~served[rows[best]]]] = True
+        return chosen
 
 
 def best_decoder(P: Float64, truth: NDArray[np.bool_], objective: str) -> LabelDecoder:
@@ -119,6 +129,28 @@ def _marginals(P: Any) -> Any:
     if not ((matrix.data >= 0) & (matrix.data <= 1 + 1e-9)).all():
         raise ValueError("P must hold probabilities, from 0 to 1.")
     return matrix
+
+
+def _rows(matrix: Any) -> Int64:
+    """The row of each cell."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
+def _falling(matrix: Any) -> Int64:
+    """The cells of each row, the largest first."""
+    n_rows, n_columns = matrix.shape
+    if matrix.nnz == n_rows * n_columns:
+        order = np.argsort(-matrix.data.reshape(n_rows, n_columns), axis=1, kind="stable")
+        return np.asarray((order + matrix.indptr[:-1, np.newaxis]).ravel())
+    return np.lexsort((-matrix.data, _rows(matrix)))
+
+
+def _first_largest(matrix: Any) -> Int64:
+    """The largest cell of each row that has cells, the first of equal ones."""
+    starts = matrix.indptr[:-1][np.diff(matrix.indptr) > 0]
+    largest = np.repeat(np.maximum.reduceat(matrix.data, starts), np.diff(np.append(starts, matrix.nnz)))
+    cells = np.flatnonzero(matrix.data == largest)
+    return np.asarray(cells[np.searchsorted(cells, starts)])
 
 
 def _best_cut(p: Float64) -> float:

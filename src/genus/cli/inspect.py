@@ -166,11 +166,11 @@ def _parts(parts: dict[str, Any], clf: TextClassifier) -> dict[str, Any]:
     members = [
         {
             "model": member.name,
-            "weight": float(weight),
+            "weight": weight,
             "settings": member.settings,
             "text": member.vectorizer.get_params() | {"dtype": "float32"},
         }
-        for member, weight in zip(clf.model_.members, clf.model_.weights, strict=True)
+        for member, weight in clf.model_.weighted_members()
     ]
     return {"model": "Pool", "settings": {}, "text": members[0]["text"], "members": members}
 
