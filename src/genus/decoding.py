@@ -118,8 +118,8 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
 
 
 def best_decoder(P: Float64, truth: NDArray[np.bool_], objective: str) -> LabelDecoder:
-    """The decoder that does best on these documents by ``objective``, whatever its own is."""
-    fitted = [LabelDecoder(name, at_least_one=name != "macro-f1").fit(P, truth) for name in OBJECTIVES]
+    """The decoder that does best on these documents by ``objective``, whatever its own is; the first of equal ones."""
+    fitted = [LabelDecoder(name, at_least_one=one).fit(P, truth) for one in (True, False) for name in OBJECTIVES]
     measure = objective.replace("-", "_")
     return max(fitted, key=lambda decoder: label_scores(decoder.predict(P), truth)[measure])
 
