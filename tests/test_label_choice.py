@@ -173,3 +173,10 @@ def test_one_label_in_a_set_is_almost_a_class():
     clf = TextClassifier().fit(texts, [{label} for label in labels])
     right = [given == {label} for given, label in zip(clf.predict(texts), labels, strict=True)]
     assert np.mean(right) > 0.9
+
+
+def test_labels_of_one_document_each_are_found_again():
+    texts = [f"subject{i} told to user{i} by agent{i}" for i in range(40)]
+    clf = TextClassifier().fit(texts, [{f"case {i}"} for i in range(40)])
+    found, _ = clf.predict_top(texts, 1)
+    assert [label for (label,) in found.tolist()] == [f"case {i}" for i in range(40)]

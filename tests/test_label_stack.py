@@ -67,3 +67,9 @@ def test_scores_that_tell_everything_leave_the_weights_finite():
     stack = fit_stack([scores], truth, np.ones_like(truth), np.full(4, -1.1))
     assert np.isfinite(stack.slopes).all()
     assert ((stack.log_odds([scores]) > 0) == truth).all()
+
+
+def test_where_nothing_can_be_learned_the_sources_are_added_to_the_prior():
+    sources, truth, log_prior, _ = drawn()
+    odds = fit_stack(sources, truth, np.zeros_like(truth), log_prior).log_odds(sources)
+    np.testing.assert_allclose(odds, log_prior + (sources[0] + sources[1]) / 2, atol=1e-6)

@@ -7,8 +7,9 @@ With n_l of M documents having label l, s_0 = 1 and s_kl(d) what source k says o
     t_l = ln((n_l + 1/2) / (M - n_l + 1/2)), less its mean over labels
 
 What a margin means depends on how many documents a label has: few hardly move it, and a small rise then says much.
-The w are the likeliest for documents left out, w_k1 and w_k2 held small (ridge); then each label's own b_l, held small
-too. Cells of a label that no document of the other folds has are left aside: nothing could be learned of it.
+The w are the likeliest for documents left out; w_k1 and w_k2 are held near a guess (ridge), which is the log prior and
+the mean of the sources. Then comes each label's own b_l, held small. Cells of a label that no document of the other
+folds has are left aside: nothing could be learned of it.
 """
 
 from __future__ import annotations
@@ -52,12 +53,13 @@ def fit_stack(sources: Sequence[Scores], truth: Cells, learnable: Cells, log_pri
     """The likeliest stack of these scores, each (n_documents, n_labels)."""
     t = log_prior - log_prior.mean()
     powers = np.stack([np.ones_like(t), t, t * t], axis=1)
-    weights = _start(len(sources))
+    guess = _guess(len(sources), log_prior)
+    weights = guess
     ridge = np.tile(_RIDGE, len(weights))
     for _ in range(50):
         stack = Stack(weights @ powers.T, np.zeros_like(t))
         slope, curvature = _derivatives(stack, sources, truth, learnable)
-        flat_slope = (slope @ powers).ravel() + ridge * weights.ravel()
+        flat_slope = (slope @ powers).ravel() + ridge * (weights - guess).ravel()
         flat_curvature = np.einsum("jkl,la,lb->jakb", curvature, powers, powers, optimize=True)
         flat_curvature = flat_curvature.reshape(len(ridge), len(ridge)) + np.diag(ridge)
         step = np.linalg.solve(flat_curvature, flat_slope).reshape(weights.shape)
@@ -74,9 +76,9 @@ def surprise(odds: Float64, truth: Cells, learnable: Cells) -> float:
     return float(losses[learnable].mean()) if learnable.any() else 0.0
 
 
-def _start(n_sources: int) -> Float64:
+def _guess(n_sources: int, log_prior: Float64) -> Float64:
     weights = np.zeros((1 + n_sources, 3))
-    weights[0, 1], weights[1:, 0] = 0.5, 1 / n_sources
+    weights[0, :2], weights[1:, 0] = (log_prior.mean(), 1.0), 1 / n_sources
     return weights
 
 

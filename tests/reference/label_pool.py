@@ -25,10 +25,11 @@ def stack_odds(weights, sources, log_prior):
 
 
 def stack_cost(weights, sources, truth, learnable, log_prior):
-    """The surprise of the cells that count, and what holds the weights small."""
+    """The surprise of the cells that count, and what holds the weights near log prior + mean of the sources."""
     cost = 0.0
     odds = stack_odds(weights, sources, log_prior)
     for cell in map(tuple, np.argwhere(learnable)):
         p = 1 / (1 + np.exp(-odds[cell]))
         cost -= np.log(p if truth[cell] else 1 - p)
-    return cost + (weights**2 @ [1e-3, 1, 1]).sum() / 2
+    guess = np.array([[log_prior.mean(), 1, 0], *([1 / len(sources), 0, 0] for _ in sources)])
+    return cost + ((weights - guess) ** 2 @ [1e-3, 1, 1]).sum() / 2
