@@ -24,7 +24,8 @@ from genus.decoding import OBJECTIVES, LabelDecoder, best_decoder
 from genus.label_metrics import label_scores
 
 _WEIGHTING = {"tf": "log", "idf": "smooth", "norm": "l2"}
-_TOLERANCE = 0.01
+_TOLERANCE = 0.05  # of a margin, as documents left out are judged
+_LEARNING = 0.5  # of the time of judging, to learn from all documents in the end
 
 
 @dataclass(frozen=True)
@@ -107,16 +108,19 @@ class _Search:
         self.cut_short = False
 
     def run(self, views: dict[str, Any], texts: list[str]) -> None:
-        rate = 0.0  # seconds for each entry
+        rate = judging = 0.0  # seconds for each entry, and for all so far
         for view, vectorizer in views.items():
             begin = time.monotonic()
             made = Materials.of(vectorizer.set_params(n_jobs=self.jury.n_jobs), texts)
-            if self.trials and begin + rate * len(made.counts.data) > self.deadline:
+            expected = rate * len(made.counts.data)
+            if self.trials and begin + expected + _LEARNING * (judging + expected) > self.deadline:
                 self.cut_short = True
                 return
             self.materials[view] = made
             self._refine(view)
-            rate = max(rate, (time.monotonic() - begin) / max(len(made.counts.data), 1))
+            seconds = time.monotonic() - begin
+            judging += seconds
+            rate = max(rate, seconds / max(len(made.counts.data), 1))
             if len(self.materials) == 1:
                 self._look_around(view)
 
