@@ -1,6 +1,7 @@
 #include "refinement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -222,7 +223,8 @@ WordTable<double> gather(const std::vector<std::vector<Cell>>& blocks, std::int6
 
 }  // namespace
 
-WordTable<double> refine(const Lessons& lessons, double cost, const Effort& effort, int n_threads) {
+WordTable<double> refine(const Lessons& lessons, double cost, const Effort& effort, double least,
+                         int n_threads) {
   const auto n_rows = lessons.n_words + 1;
   const auto n_blocks = (lessons.n_models + lanes_per_block - 1) / lanes_per_block;
   std::vector<std::vector<Cell>> blocks(static_cast<std::size_t>(n_blocks));
@@ -230,7 +232,7 @@ WordTable<double> refine(const Lessons& lessons, double cost, const Effort& effo
     block.solve(cost);
     for (std::int64_t w = 0; w < n_rows; ++w)
       for (std::int32_t i = 0; i < n; ++i)
-        if (block.weights(w)[i] != 0)
+        if (std::abs(block.weights(w)[i]) > (w < lessons.n_words ? least : 0))
           blocks[first / lanes_per_block].push_back(
               {static_cast<std::int32_t>(w), first + i, block.weights(w)[i]});
   });

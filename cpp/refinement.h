@@ -44,8 +44,10 @@ struct Effort {
 // and entry 8 bytes of the document and a random access to 32 bytes of weights, twice where something is
 // learned.
 //
-// The result is a table of words x models without zeros; row n_words is the bias.
-WordTable<double> refine(const Lessons& lessons, double cost, const Effort& effort, int n_threads);
+// The result is a table of words x models, without words that add `least` or less to a margin; row n_words is
+// the bias. Cost: 16 bytes for each cell of the table while it is gathered.
+WordTable<double> refine(const Lessons& lessons, double cost, const Effort& effort, double least,
+                         int n_threads);
 
 // The scores (offsets not included) of other documents by what is learned at each of several costs, in
 // `out[cost, document, model]`. Each cost starts from the solution of the one before.

@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 
 from genus import _core
 from genus._base import _to_rows
-from genus._refinement import likeliest_temperature
+from genus._refinement import Lessons, likeliest_temperature
 from genus.naive_bayes import MultinomialNB
 from genus.persistence import load, save
 from genus.refined import RefinedNB
@@ -216,7 +216,7 @@ def test_the_kernel_refuses_what_does_not_belong_together():
         "rows": np.array([0, 1, 2]), "columns": np.array([0, 1], np.int32), "values": np.ones(2, np.float32),
         "indptr": np.array([0, 1, 2]), "models": np.array([0, 1], np.int32), "weights": np.ones(2),
         "offsets": np.zeros((0, 0), np.float32), "n_words": 2, "n_models": 2,
-        "cost": 1.0, "tolerance": 0.1, "max_passes": 5, "seed": 0, "n_threads": 1,
+        "cost": 1.0, "tolerance": 0.1, "max_passes": 5, "seed": 0, "least": 0.0, "n_threads": 1,
     }  # fmt: skip
     assert len(_core.refine(**good)[0]) == 4
     for bad in (
@@ -231,6 +231,17 @@ def test_the_kernel_refuses_what_does_not_belong_together():
     ):
         with pytest.raises(ValueError, match="refine"):
             _core.refine(**(good | bad))
+
+
+def test_words_that_add_little_are_left_out_and_the_bias_stays():
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(rng.random((60, 30)) * (rng.random((60, 30)) < 0.3))
+    lessons = Lessons.of_classes(_to_rows(X), rng.integers(0, 3, 60).astype(np.int32), np.ones(60), 3)
+    words, bias = lessons.solve(1.0, 0.01, 2)
+    kept, same_bias = lessons.solve(1.0, 0.01, 2, least=0.2)
+    assert 0 < kept.nnz < words.nnz
+    np.testing.assert_array_equal(kept.toarray(), np.where(np.abs(words.toarray()) > 0.2, words.toarray(), 0))
+    np.testing.assert_array_equal(same_bias, bias)
 
 
 @pytest.mark.parametrize(

@@ -53,19 +53,19 @@ void add_refinement(nb::module_& m) {
       [](const In<std::int64_t>& rows, const In<std::int32_t>& columns, const In<float>& values,
          const In<std::int64_t>& indptr, const In<std::int32_t>& models, const In<double>& weights,
          const Matrix& offsets, std::int64_t n_words, std::int32_t n_models, double cost, double tolerance,
-         int max_passes, std::uint64_t seed, int n_threads) -> Table {
+         int max_passes, std::uint64_t seed, double least, int n_threads) -> Table {
         const auto given =
             lessons(rows, columns, values, indptr, models, weights, offsets, n_words, n_models);
         WordTable<double> table;
         {
           const nb::gil_scoped_release released;
-          table = refine(given, cost, {tolerance, max_passes, seed}, n_threads);
+          table = refine(given, cost, {tolerance, max_passes, seed}, least, n_threads);
         }
         return {give(std::move(table.indptr)), give(std::move(table.classes)), give(std::move(table.values))};
       },
       "rows"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "indptr"_a.noconvert(),
       "models"_a.noconvert(), "weights"_a.noconvert(), "offsets"_a.noconvert(), "n_words"_a, "n_models"_a,
-      "cost"_a, "tolerance"_a, "max_passes"_a, "seed"_a, "n_threads"_a);
+      "cost"_a, "tolerance"_a, "max_passes"_a, "seed"_a, "least"_a, "n_threads"_a);
   m.def(
       "refined_scores",
       [](const In<std::int64_t>& rows, const In<std::int32_t>& columns, const In<float>& values,

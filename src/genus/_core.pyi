@@ -1398,6 +1398,7 @@ def refine(
     tolerance: float,
     max_passes: int,
     seed: int,
+    least: float,
     n_threads: int,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],

@@ -25,6 +25,7 @@ from genus.label_metrics import label_scores
 
 _WEIGHTING = {"tf": "log", "idf": "smooth", "norm": "l2"}
 _TOLERANCE = 0.05  # of a margin, as documents left out are judged
+_LEAST = 0.005  # what a word must add to a margin, to be kept: there are as many as words times labels
 _LEARNING = 0.5  # of the time of judging, to learn from all documents in the end
 
 
@@ -161,7 +162,7 @@ class _Search:
         fitted, rows, _ = materials.weighted(self.weighting)
         assert fitted is not None
         lessons = jury.lessons(rows, np.arange(rows.n_rows))
-        words, bias = lessons.solve(trial.settings["cost"], _TOLERANCE, n_threads(jury.n_jobs))
+        words, bias = lessons.solve(trial.settings["cost"], _TOLERANCE, n_threads(jury.n_jobs), _LEAST)
         return LabelMember(materials.vectorizer, fitted, score_table(words, bias, np.zeros(jury.n_labels)))
 
     def _near(self, trial: LabelTrial) -> LabelNeighbors:

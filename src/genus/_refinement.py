@@ -52,10 +52,17 @@ class Lessons:
         given = None if margins is None else np.ascontiguousarray(margins, dtype=np.float32)
         return cls(single(rows), indptr, models, weights, n_models, given)
 
-    def solve(self, cost: float, tolerance: float, n_threads: int) -> tuple[sparse.csr_array, Float64]:
-        """What each word adds to each model's margin (n_words, n_models), and the biases."""
+    def solve(
+        self, cost: float, tolerance: float, n_threads: int, least: float = 0.0
+    ) -> tuple[sparse.csr_array, Float64]:
+        """What each word adds to each model's margin (n_words, n_models), if more than ``least``, and the biases."""
         indptr, models, values = _core.refine(
-            **self._arguments(), cost=float(cost), tolerance=tolerance, max_passes=_MAX_PASSES, n_threads=n_threads
+            **self._arguments(),
+            cost=float(cost),
+            tolerance=tolerance,
+            max_passes=_MAX_PASSES,
+            least=least,
+            n_threads=n_threads,
         )
         shape = (self.rows.n_columns + 1, self.n_models)
         table = sparse.csr_array((values, models, indptr), shape=shape)
