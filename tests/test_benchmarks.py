@@ -171,3 +171,30 @@ def test_accuracy_is_measured_beside_tuned_peers(capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr().out
     assert "mean rank" in shown
     assert "of 2" in shown  # draws of one task are one row
+
+
+def test_sets_of_labels_are_measured_on_all_labels_and_all_over_a_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchmarks import label_sets
+
+    from test_label_choice import tagged
+
+    folder = tmp_path / "topics"
+    folder.mkdir()
+    for part, seed in (("train", 0), ("test", 1)):
+        texts, labels = tagged(120, seed)
+        rows = [
+            {"text": text, "labels": sorted(own), "label": min(own, default="none"), "date": i}
+            for i, (text, own) in enumerate(zip(texts, labels, strict=True))
+        ]
+        (folder / f"{part}.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n", "utf-8")
+    monkeypatch.setenv("GENUS_DATA", str(tmp_path))
+    monkeypatch.setattr(label_sets, "MOST", 60)
+    task = label_sets.load_task("topics")
+    texts, labels = tagged(120, 0)
+    assert (task.texts[0], task.texts[-1], len(task.texts)) == (texts[0], texts[-1], 60)
+    assert task.labels[-1] == labels[-1]
+    assert max(map(len, task.labels)) > 1
+    facts = {name: label_sets.measure(task, name) for name in ("genus", "LinearSVC")}
+    assert all(facts[name][measured] > 0.6 for name in facts for measured in ("P@1", "miF1", "exF1"))
