@@ -140,12 +140,15 @@ def test_sets_are_learned_at_once(fitted):
         fitted.typicality(["one text"])
 
 
-def test_time_cuts_the_search_and_says_so():
+def test_time_cuts_the_search_and_says_so(tmp_path):
     clf = TextClassifier(time_budget=0.001).fit(*tagged())
     assert clf.search_cut_short_
     assert {row["candidate"] for row in clf.leaderboard_} == {"refined, words"}
     assert clf.model_.neighbors is None
     assert clf.predict(["printer paper tray"]) == [frozenset({"printer"})]
+    assert clf.explain("printer paper tray").documents == ()
+    clf.save(tmp_path / "cut.genus")
+    assert TextClassifier.load(tmp_path / "cut.genus").predict(["printer paper tray"]) == [frozenset({"printer"})]
 
 
 def test_a_given_vectorizer_is_the_only_view():
