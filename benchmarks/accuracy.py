@@ -31,6 +31,7 @@ from genus.calibration import expected_calibration_error
 from genus.errors import DataError
 from genus.experiments._peers import PEERS, Task, TunedPeer, few, load_tasks
 from genus.experiments.auto import COUNTS, TEXTS
+from genus.experiments.auto import MOST as MOST_REPORTED
 
 RESULTS = Path(__file__).with_name("results") / "accuracy.json"
 N_FOLDS = 5
@@ -70,7 +71,8 @@ def ask_fasttext(task: Task) -> Answer:
             words = (" ".join(re.findall(r"\w+", text.lower())) for text in texts)
             lines = (f"__label__{n} {text}\n" for n, text in zip(part.tolist(), words, strict=True))
             file.write_text("".join(lines), "utf-8")
-        answers = call_peer("fasttext-tuned", files, len(labels), len(cores()))["answers"]
+        peer = "fasttext-tuned-unordered" if task.unordered else "fasttext-tuned"
+        answers = call_peer(peer, files, len(labels), len(cores()))["answers"]
     return Answer(labels[np.maximum(answers, 1) - 1])
 
 
@@ -119,7 +121,8 @@ def tables(results: dict[str, dict[str, dict[str, float]]], names: Sequence[str]
             f"{'[bold]' if cells[n]['accuracy'] == best else ''}{_cell(cells[n]['accuracy'], cells[n]['seconds'])}"
             for n in names
         ]
-        table.add_row(task, *shown, f"{cells['genus'].get('calibration_error', np.nan):.3f}")
+        error = cells[names[0]].get("calibration_error")
+        table.add_row(task, *shown, "" if error is None else f"{error:.3f}")
     if done:
         accuracy = np.array([[cells[n]["accuracy"] for n in names] for cells in done.values()])
         ranks = (accuracy[:, np.newaxis, :] > accuracy[:, :, np.newaxis] + 1e-9).sum(axis=2) + 1
@@ -130,7 +133,7 @@ def tables(results: dict[str, dict[str, dict[str, float]]], names: Sequence[str]
             "mean", *(f"{100 * a:.2f} ({s:.0f})" for a, s in zip(accuracy.mean(axis=0), seconds, strict=True))
         )
         table.add_row("mean rank", *(f"{r:.2f}" for r in ranks.mean(axis=0)))
-        table.add_row("genus is better in", *(f"{w} of {len(done)}" for w in wins))
+        table.add_row(f"{names[0]} is better in", *(f"{w} of {len(done)}" for w in wins))
     console.print(table)
 
 
@@ -146,28 +149,42 @@ def _cell(accuracy: float, seconds: float) -> str:
 @click.option("--set", "sets", multiple=True, help="This data set (repeatable); by default all.")
 @click.option("--each", multiple=True, type=int, help="So many documents of each class (repeatable), not all.")
 @click.option("--draws", default=3, show_default=True, help="How often a few documents are drawn.")
+@click.option("--parts", type=int, help="Of a set that is parted several times, only so many of them.")
 @click.option("--unlabeled", default=0, show_default=True, help="With --each, texts without labels.")
 @click.option(
     "--peer", "peers", multiple=True, type=click.Choice(list(CONTESTANTS)[1:]), help="This peer; by default all."
 )
+@click.option("--alone", is_flag=True, help="The peers without genus.")
+@click.option("--as-reported", is_flag=True, help="Of big sets, the documents that `genus reproduce auto` draws.")
 @click.option("--again", is_flag=True, help="Measure what was measured before.")
 def main(
-    sets: tuple[str, ...], each: tuple[int, ...], draws: int, unlabeled: int, peers: tuple[str, ...], again: bool
+    sets: tuple[str, ...],
+    each: tuple[int, ...],
+    draws: int,
+    parts: int | None,
+    unlabeled: int,
+    peers: tuple[str, ...],
+    alone: bool,
+    as_reported: bool,
+    again: bool,
 ) -> None:
     """Compare accuracy and the time that choosing a model takes."""
     console = Console(width=None if Console().is_terminal else 160)
-    names = ["genus", *(peers or OTHERS)]
+    names = [*([] if alone else ["genus"]), *(peers or OTHERS)]
+    most = MOST_REPORTED if as_reported else MOST
     results: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     asked = []
     with console.status("") as status:
         for name in sets or TEXTS + COUNTS:
             status.update(f"loading {name}")
             try:
-                whole = load_tasks(name, MOST.get(name))
+                whole = load_tasks(name, most.get(name))
             except DataError as error:
                 console.print(f"[yellow]skipped {name}[/]: {error}")
                 continue
-            tasks = [few(whole[0], n, seed, unlabeled) for n in each for seed in range(draws)] if each else whole
+            tasks = (
+                [few(whole[0], n, seed, unlabeled) for n in each for seed in range(draws)] if each else whole[:parts]
+            )
             for task in tasks:
                 asked.append(task.name)
                 cells = results.setdefault(task.name, {})

@@ -1,6 +1,6 @@
 """fastText, Vowpal Wabbit or river, timed from inside an interpreter of their own.
 
-    python peers.py {fasttext,fasttext-tuned,vowpalwabbit,river} TRAIN TEST N_CLASSES N_THREADS
+    python peers.py {fasttext,fasttext-tuned,fasttext-tuned-unordered,vowpalwabbit,river} TRAIN TEST N_CLASSES N_THREADS
 
 prints one line of JSON: the seconds of training and of predicting, the accuracy and the version; of the tuned one
 its answers too. This file runs in another environment than genus, and so imports nothing of it. Class numbers begin
@@ -13,11 +13,13 @@ import random
 import sys
 import tempfile
 import time
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 # One pass, as Vowpal Wabbit is used for large data; 2**22 weights are shared by all classes.
 VW_OPTIONS = "--quiet --no_stdin --loss_function logistic -b 22"
+FEW_WORDS = 200_000  # below, fastText may go through them a hundred times
 
 
 def fasttext(train: str, test: str, n_classes: int, n_threads: int) -> dict[str, float]:
@@ -35,8 +37,11 @@ def fasttext(train: str, test: str, n_classes: int, n_threads: int) -> dict[str,
     return {"train": trained - begin, "predict": done - trained, "accuracy": right / len(labels)}
 
 
-def fasttext_tuned(train: str, test: str, n_classes: int, n_threads: int) -> dict[str, object]:
-    """The best of a grid on a held-out fifth of the training lines, trained again on all of them."""
+def fasttext_tuned(train: str, test: str, n_classes: int, n_threads: int, pairs: bool = True) -> dict[str, object]:
+    """The best of a grid on a held-out fifth of the training lines, trained again on all of them.
+
+    Without `pairs` for words whose order says nothing.
+    """
     import fasttext as ft
 
     ft.FastText.eprint = lambda *_: None
@@ -55,13 +60,15 @@ def fasttext_tuned(train: str, test: str, n_classes: int, n_threads: int) -> dic
     begin = time.perf_counter()
     best: tuple[float, dict[str, float]] = (-1.0, {})
     with tempfile.TemporaryDirectory() as folder:
-        part = f"{folder}/part"
+        part, whole = f"{folder}/part", f"{folder}/whole"
         Path(part).write_text("\n".join(lines[cut:]) + "\n", "utf-8")
-        for n, epoch, rate in itertools.product((1, 2), (5, 25), (0.1, 0.5, 1.0)):
+        Path(whole).write_text("\n".join(lines) + "\n", "utf-8")  # not by class, which it would not learn from
+        epochs = (5, 25, 100) if sum(line.count(" ") for line in lines) < FEW_WORDS else (5, 25)
+        for n, epoch, rate in itertools.product((1, 2) if pairs else (1,), epochs, (0.1, 0.5, 1.0)):
             point = {"wordNgrams": n, "epoch": epoch, "lr": rate}
             model = ft.train_supervised(part, thread=n_threads, verbose=0, bucket=200_000, **point)
             best = max(best, (share(model, lines[:cut]), point), key=lambda found: found[0])
-    model = ft.train_supervised(train, thread=n_threads, verbose=0, bucket=200_000, **best[1])
+        model = ft.train_supervised(whole, thread=n_threads, verbose=0, bucket=200_000, **best[1])
     trained = time.perf_counter()
     asked = Path(test).read_text("utf-8").splitlines()
     given = answers(model, asked)
@@ -107,6 +114,7 @@ if __name__ == "__main__":
     measure, package = {
         "fasttext": (fasttext, "fasttext-wheel"),
         "fasttext-tuned": (fasttext_tuned, "fasttext-wheel"),
+        "fasttext-tuned-unordered": (partial(fasttext_tuned, pairs=False), "fasttext-wheel"),
         "vowpalwabbit": (vowpalwabbit, "vowpalwabbit"),
         "river": (river, "river"),
     }[name]

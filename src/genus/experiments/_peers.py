@@ -63,6 +63,7 @@ def load_tasks(name: str, most: int | None = None) -> list[Task]:
     if most is not None:
         rng = np.random.default_rng(0)
         drawn = [tuple(_some(part, most, rng) for part in pair) for pair in drawn]
+        name = f"{name}, {most:,} documents"
     names = [name] if len(drawn) == 1 else [f"{name}, draw {seed}" for seed in range(len(drawn))]
     unordered = parts[0].texts is None
     return [Task(own, *train, *test, unordered) for own, (train, test) in zip(names, drawn, strict=True)]
