@@ -44,14 +44,15 @@ struct Worker {
   std::vector<std::uint64_t> hashes;
 };
 
-// Calls work(worker, range number) for all ranges, with one worker per thread.
+// Calls work(worker, range number) for all ranges, with one worker per thread. With `edges` it reads
+// documents between marks.
 template <class Work>
-void for_each_range(const TokenSource& source, std::size_t n_ranges, int n_threads, Work&& work) {
+void for_each_range(const TokenSource& source, bool edges, std::size_t n_ranges, int n_threads, Work&& work) {
   const auto n_workers = static_cast<std::int64_t>(
       std::min<std::size_t>(n_ranges, static_cast<std::size_t>(std::max(n_threads, 1))));
   std::atomic<std::size_t> next{0};
   parallel_for(n_workers, n_threads, [&](std::int64_t id) {
-    Worker worker{static_cast<std::uint32_t>(id), source.reader()};
+    Worker worker{static_cast<std::uint32_t>(id), edges ? between_marks(source.reader()) : source.reader()};
     for (std::size_t r; (r = next.fetch_add(1, std::memory_order_relaxed)) < n_ranges;) work(worker, r);
   });
 }
@@ -121,7 +122,7 @@ CountedCorpus::CountedCorpus(const TokenSource& source, NGramRange range, int n_
   const auto ranges = split(source);
   blocks_.resize(ranges.size());
   std::vector<Lexicon> lexicons(static_cast<std::size_t>(std::max(n_threads, 1)));
-  for_each_range(source, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
+  for_each_range(source, range.edges, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
     Lexicon& lexicon = lexicons[worker.id];
     Block& block = blocks_[r];
     std::tie(block.first, block.last) = ranges[r];
@@ -132,7 +133,7 @@ CountedCorpus::CountedCorpus(const TokenSource& source, NGramRange range, int n_
       const auto stamp = static_cast<std::uint32_t>(d + 1);
       const std::size_t begin = worker.batch.begin(i), end = worker.batch.ends[i];
       for (std::size_t n = range.min; n <= range.max && begin + n <= end; ++n)
-        for (std::size_t place = begin; place + n <= end; ++place) {
+        for (std::size_t place = begin + range.marks(n); place + n + range.marks(n) <= end; ++place) {
           const std::uint32_t number = worker.nodes[n - 1][place];
           Lexicon::Node& node = lexicon[number];
           if (node.stamp == stamp) {
@@ -155,7 +156,7 @@ CountedCorpus::CountedCorpus(const TokenSource& source, NGramRange range, int n_
       lexicons[w] = Lexicon();
     }
   order_ = lexicon_.sorted();
-  if (range.min > 1)  // prefixes that are too short to be features
+  if (range.min > 1 || range.edges)  // prefixes that are too short to be features, and marks
     std::erase_if(order_, [&](std::uint32_t node) { return lexicon_[node].frequency == 0; });
 }
 
@@ -310,7 +311,7 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
   result.unknown.assign(n_documents, 0);
   std::vector<Finder> finders(static_cast<std::size_t>(std::max(n_threads, 1)),
                               Finder(vocabulary, range, n_documents));
-  for_each_range(source, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
+  for_each_range(source, range.edges, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
     std::vector<std::uint32_t> keys, spare;
     Finder& finder = finders[worker.id];
     const Batch& batch = worker.batch;
@@ -322,10 +323,9 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
       keys.clear();
       const auto row = static_cast<std::size_t>(d);
       if (n_hash > 0) {
-        const std::span tokens(batch.tokens.data() + batch.begin(i), batch.ends[i] - batch.begin(i));
-        hash_n_grams(tokens, range, worker.hashes, [&](std::size_t) {
-          for (const std::uint64_t hash : worker.hashes)
-            keys.push_back(static_cast<std::uint32_t>(hashed_column(hash, n_hash)));
+        hash_n_grams(batch.document(i), range, worker.hashes, [&](std::size_t n) {
+          for (std::size_t k = range.marks(n); k + range.marks(n) < worker.hashes.size(); ++k)
+            keys.push_back(static_cast<std::uint32_t>(hashed_column(worker.hashes[k], n_hash)));
         });
       } else {
         result.unknown[row] = finder.columns(batch, i, keys);
@@ -385,7 +385,7 @@ Sequences number_tokens(const TokenSource& source, int n_threads) {
   std::vector<Lexicon> lexicons(static_cast<std::size_t>(std::max(n_threads, 1)));
   Sequences result;
   result.indptr.assign(static_cast<std::size_t>(source.size()) + 1, 0);
-  for_each_range(source, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
+  for_each_range(source, false, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
     worker_of[r] = worker.id;
     const auto learn = [&] {
       learn_n_grams(worker, 1, lexicons[worker.id]);

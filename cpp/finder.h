@@ -13,6 +13,10 @@ namespace genus {
 
 struct NGramRange {
   std::uint32_t min = 1, max = 1;  // words in an n-gram
+  bool edges = false;              // documents lie between two marks, which are no features by themselves
+
+  // How many tokens at each end of a document begin no feature of n words because of that.
+  std::size_t marks(std::size_t n) const { return edges && n == 1; }
 };
 
 inline constexpr std::size_t ahead = 8;  // look-ups between one prefetch and the next
@@ -64,7 +68,7 @@ class Finder {
     std::int32_t unknown = 0;
     const std::size_t begin = batch.begin(i), end = batch.ends[i];
     for (std::size_t n = range_.min; n <= range_.max && begin + n <= end; ++n)
-      for (std::size_t place = begin; place + n <= end; ++place) {
+      for (std::size_t place = begin + range_.marks(n); place + n + range_.marks(n) <= end; ++place) {
         if (const std::int32_t column = columns_[n - 1][place]; column != Vocabulary::unknown) {
           found.push_back(static_cast<std::uint32_t>(column));
         } else {

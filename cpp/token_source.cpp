@@ -1,6 +1,9 @@
 #include "token_source.h"
 
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace genus {
 namespace {
@@ -65,7 +68,51 @@ class SequenceReader : public TokenSource::Reader {
   std::span<const Token> words_;
 };
 
+// A token that is in no text.
+class Mark {
+ public:
+  explicit Mark(std::string_view text) : bytes_(text), length_(text.size()) {
+    bytes_.append(token_padding, '\0');
+  }
+  Token token() const {
+    return {bytes_.data(), hash_token(bytes_.data(), length_), static_cast<std::uint32_t>(length_)};
+  }
+
+ private:
+  std::string bytes_;
+  std::size_t length_;
+};
+
+class EdgedReader : public TokenSource::Reader {
+ public:
+  explicit EdgedReader(std::unique_ptr<TokenSource::Reader> inner) : inner_(std::move(inner)) {}
+
+  std::int64_t operator()(std::int64_t first, std::int64_t last, Batch& batch) override {
+    const std::int64_t next = (*inner_)(first, last, plain_);
+    batch.clear();
+    for (std::size_t i = 0; i < plain_.size(); ++i) {
+      const auto tokens = plain_.document(i);
+      if (!tokens.empty()) {
+        batch.tokens.push_back(start_.token());
+        batch.tokens.insert(batch.tokens.end(), tokens.begin(), tokens.end());
+        batch.tokens.push_back(end_.token());
+      }
+      batch.ends.push_back(batch.tokens.size());
+    }
+    return next;
+  }
+
+ private:
+  std::unique_ptr<TokenSource::Reader> inner_;
+  Batch plain_;
+  Mark start_{"(start)"}, end_{"(end)"};
+};
+
 }  // namespace
+
+std::unique_ptr<TokenSource::Reader> between_marks(std::unique_ptr<TokenSource::Reader> reader) {
+  return std::make_unique<EdgedReader>(std::move(reader));
+}
 
 std::unique_ptr<TokenSource::Reader> TextSource::reader() const {
   return std::make_unique<TextReader>(texts_, options_, stop_words_);

@@ -22,6 +22,9 @@ struct Batch {
 
   std::size_t size() const { return ends.size(); }
   std::size_t begin(std::size_t i) const { return i == 0 ? 0 : ends[i - 1]; }
+  std::span<const Token> document(std::size_t i) const {
+    return {tokens.data() + begin(i), ends[i] - begin(i)};
+  }
   std::size_t longest() const {  // document, in tokens
     std::size_t most = 0;
     for (std::size_t i = 0; i < size(); ++i) most = std::max(most, ends[i] - begin(i));
@@ -64,6 +67,10 @@ class TextSource : public TokenSource {
   TokenizerOptions options_;
   Vocabulary stop_words_;
 };
+
+// A reader of the same documents between two tokens, "(start)" and "(end)". Documents without tokens stay
+// without.
+std::unique_ptr<TokenSource::Reader> between_marks(std::unique_ptr<TokenSource::Reader> reader);
 
 // Documents as sequences of word numbers: after stemming, or after a tokenizer written in Python.
 class SequenceSource : public TokenSource {

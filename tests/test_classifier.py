@@ -246,10 +246,11 @@ def test_a_saved_model_answers_the_same(clf: TextClassifier, tmp_path: Path) -> 
         Vectorizer(n_hash=64),
         Vectorizer(stemmer="english", ngram_range=(1, 2), stop_words={"the", "my"}, dtype=np.float32),
         Vectorizer(analyzer="char_wb", ngram_range=(2, 3), strip_accents="unicode"),
+        Vectorizer(ngram_range=(1, 2), edges=True),
         Vectorizer(vocabulary=["printer", "card"]),
         Vectorizer(token_pattern=r"[a-z]+"),
     ],
-    ids=["hashed", "stemmed", "characters", "given", "pattern"],
+    ids=["hashed", "stemmed", "characters", "edges", "given", "pattern"],
 )
 def test_every_kind_of_vectorizer_is_saved(vectorizer: Vectorizer, tmp_path: Path) -> None:
     clf = TextClassifier(MultinomialNB(alpha=0.3), vectorizer=vectorizer).fit(TEXTS, LABELS)

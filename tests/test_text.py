@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 from typing import Any
 
@@ -16,7 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from genus import Vectorizer, _core
 from genus._arrays import Strings
-from reference.text import counts
+from reference.text import counts, edged_n_grams
 
 pytestmark = pytest.mark.kernel
 
@@ -26,6 +27,8 @@ ODD = "aAbB_09 .,-\n\t\x1c\x00éÉßẞİıΣσςΑʼ\u0301\u0345ﬁ²½Ⅷ한�
 TEXT = st.text(st.sampled_from(ODD), max_size=40) | st.text(max_size=20)
 ASCII = st.text(st.characters(max_codepoint=127), max_size=300)
 TEXTS = st.lists(TEXT | ASCII, max_size=8)
+FEW_WORDS = st.lists(st.sampled_from(["aa", "bb", "cc", "dd"]), min_size=1, max_size=3).map(" ".join)
+FEW_WORD_TEXTS = st.lists(st.lists(FEW_WORDS, max_size=6).map(" ".join), min_size=1, max_size=4)
 
 
 def assert_same(texts: list[str], **options: Any) -> None:
@@ -131,6 +134,48 @@ def test_unspaced_scripts_give_bigrams(texts: list[str]) -> None:
         assert {names[i]: int(n) for i, n in enumerate(row) if n} == expected
 
 
+@given(texts=TEXTS, ngram_range=st.sampled_from([(1, 2), (2, 2), (1, 3), (3, 4)]))
+@settings(deadline=None)
+@example(texts=["one"], ngram_range=(3, 4))
+@example(texts=["", "one", ""], ngram_range=(1, 2))
+def test_edges_are_parts_of_n_grams(texts: list[str], ngram_range: tuple[int, int]) -> None:
+    texts = ["two words", *texts]
+    expected = [edged_n_grams(text, *ngram_range) for text in texts]
+    for options in ({}, {"tokenizer": lambda text: re.findall(r"\b\w\w+\b", text)}):
+        vectorizer = Vectorizer(ngram_range=ngram_range, edges=True, **options)
+        learned = vectorizer.fit_transform(texts)
+        names = vectorizer.get_feature_names_out()
+        assert set(names) == set().union(*expected)
+        for n_jobs in (1, 3):
+            known = vectorizer.set_params(n_jobs=n_jobs).transform(texts)
+            assert (known != learned).nnz == 0
+        for row, own in zip(learned.toarray(), expected, strict=True):
+            assert {names[i]: int(n) for i, n in enumerate(row) if n} == own
+
+
+@given(first=FEW_WORD_TEXTS, then=FEW_WORD_TEXTS, ngram_range=st.sampled_from([(1, 2), (2, 3)]), most=st.integers(1, 9))
+@settings(deadline=None)
+def test_a_cut_vocabulary_with_edges_finds_its_n_grams(
+    first: list[str], then: list[str], ngram_range: tuple[int, int], most: int
+) -> None:
+    texts = ["aa bb", *first]
+    vectorizer = Vectorizer(ngram_range=ngram_range, edges=True, max_features=most).fit(texts).partial_fit(then)
+    names = vectorizer.get_feature_names_out()
+    for text, row in zip([*texts, *then], vectorizer.transform([*texts, *then]).toarray(), strict=True):
+        own = edged_n_grams(text, *ngram_range)
+        assert {name: int(n) for name, n in zip(names, row, strict=True) if n} == {n: own[n] for n in names if own[n]}
+
+
+def test_edges_are_hashed_stemmed_and_named() -> None:
+    hashed = Vectorizer(n_hash=1 << 30, ngram_range=(1, 2), edges=True)
+    rows, _ = hashed._transform_rows(["who ran"])
+    assert sorted(hashed._words_of("who ran", rows.indices)) == ["(start) who", "ran", "ran (end)", "who", "who ran"]
+    stemmed = Vectorizer(stemmer="english", ngram_range=(1, 2), edges=True, stop_words=["the"])
+    stemmed.fit(["the running dogs"])
+    assert stemmed.get_feature_names_out().tolist() == ["(start) run", "dog", "dog (end)", "run", "run dog"]
+    assert stemmed.transform(["dog runs"]).toarray().astype(int).tolist() == [[0, 1, 0, 1, 0]]
+
+
 def test_chinese_japanese_and_thai_are_cut_into_bigrams() -> None:
     vectorizer = Vectorizer(split_unspaced=True).fit(["我很喜欢genus", "カタカナ", "ภาษา", "中"])
     words = set(vectorizer.get_feature_names_out())
@@ -228,8 +273,6 @@ def test_a_given_vocabulary_fixes_the_columns() -> None:
         assert vectorizer.partial_fit(["other words"]).n_columns_ == 2
 
 
-FEW_WORDS = st.lists(st.sampled_from(["aa", "bb", "cc", "dd"]), min_size=1, max_size=3).map(" ".join)
-FEW_WORD_TEXTS = st.lists(st.lists(FEW_WORDS, max_size=6).map(" ".join), min_size=1, max_size=4)
 RANGES = st.sampled_from([(1, 1), (1, 2), (2, 2), (1, 3), (2, 3), (3, 3)])
 
 
@@ -360,6 +403,8 @@ def test_nulls_and_numbers_in_arrow_are_refused() -> None:
         ({"n_hash": 8, "vocabulary": ["a"]}, "exclude"),
         ({"stemmer": "klingon"}, "stemmer must be one of .*english"),
         ({"stemmer": "english", "analyzer": "char"}, "stemmer works on words"),
+        ({"edges": True}, "edges are parts of n-grams"),
+        ({"edges": True, "analyzer": "char", "ngram_range": (2, 3)}, "edges are parts of n-grams"),
         ({"stop_words": "german"}, "stop_words must be"),
         ({"token_pattern": "(a)(b)"}, "capturing group"),
         ({"vocabulary": ["a", "a"]}, "twice"),
@@ -407,7 +452,7 @@ def test_hostile_vocabularies_do_no_harm(data: st.DataObject) -> None:
     table = np.array(data.draw(st.lists(anything, min_size=size, max_size=size)), dtype=np.int64).view(np.uint64)
     blob = np.frombuffer(b"some words", dtype=np.uint8)
     nothing = Strings.pack([])
-    options = _core.TextOptions("word", "", True, False, 2, 1, 2)
+    options = _core.TextOptions("word", "", True, False, 2, 1, 2, data.draw(st.booleans()))
     no_stop_words = (*nothing, np.zeros(0, dtype=np.uint64))
     text = "some words and more " * 10
     rows = _core.count_known([text], options, *no_stop_words, blob, offsets, table, 0, False, False, 1)

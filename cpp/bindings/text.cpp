@@ -21,7 +21,7 @@ struct TextOptions {
 
 TextOptions make_options(const std::string& analyzer, const std::string& accents, bool lowercase,
                          bool split_unspaced, std::uint32_t min_length, std::uint32_t min_n,
-                         std::uint32_t max_n) {
+                         std::uint32_t max_n, bool edges) {
   using Analyzer = TokenizerOptions::Analyzer;
   using Accents = TokenizerOptions::Accents;
   TextOptions options;
@@ -35,7 +35,7 @@ TextOptions make_options(const std::string& analyzer, const std::string& accents
   t.split_unspaced = split_unspaced;
   t.min_length = min_length;
   if (t.analyzer == Analyzer::word || t.analyzer == Analyzer::nonspace) {
-    options.words = {min_n, max_n};
+    options.words = {min_n, max_n, edges};
   } else {
     t.min_n = min_n;
     t.max_n = max_n;
@@ -96,7 +96,7 @@ Rows known_rows(const TokenSource& source, const Vocabulary& words, NGramRange r
 void add_text(nb::module_& m) {
   nb::class_<TextOptions>(m, "TextOptions", "How texts are cut into tokens and n-grams.")
       .def(nb::new_(&make_options), "analyzer"_a, "accents"_a, "lowercase"_a, "split_unspaced"_a,
-           "min_length"_a, "min_n"_a, "max_n"_a);
+           "min_length"_a, "min_n"_a, "max_n"_a, "edges"_a);
 
   nb::class_<CountedCorpus>(m, "CountedCorpus",
                             "Documents whose words are counted, before columns are chosen.")
@@ -140,11 +140,11 @@ void add_text(nb::module_& m) {
   m.def(
       "count_corpus_sequences",
       [](const In<std::int64_t>& indptr, const In<std::int32_t>& numbers, const Blob& blob,
-         const Offsets& offsets, std::uint32_t min_n, std::uint32_t max_n, int n_threads) {
+         const Offsets& offsets, std::uint32_t min_n, std::uint32_t max_n, bool edges, int n_threads) {
         const SequenceSource tokens = sequences(indptr, numbers, blob, offsets);
-        return without_gil([&] { return CountedCorpus(tokens, {min_n, max_n}, n_threads); });
+        return without_gil([&] { return CountedCorpus(tokens, {min_n, max_n, edges}, n_threads); });
       },
-      "indptr"_a, "numbers"_a, "blob"_a, "offsets"_a, "min_n"_a, "max_n"_a, "n_threads"_a);
+      "indptr"_a, "numbers"_a, "blob"_a, "offsets"_a, "min_n"_a, "max_n"_a, "edges"_a, "n_threads"_a);
 
   m.def(
       "count_known",
@@ -163,15 +163,15 @@ void add_text(nb::module_& m) {
   m.def(
       "count_known_sequences",
       [](const In<std::int64_t>& indptr, const In<std::int32_t>& numbers, const Blob& word_blob,
-         const Offsets& word_offsets, std::uint32_t min_n, std::uint32_t max_n, const Blob& blob,
+         const Offsets& word_offsets, std::uint32_t min_n, std::uint32_t max_n, bool edges, const Blob& blob,
          const Offsets& offsets, const Table& table, std::uint32_t n_hash, bool binary, bool single,
          int n_threads) {
         const SequenceSource tokens = sequences(indptr, numbers, word_blob, word_offsets);
-        return known_rows(tokens, vocabulary(blob, offsets, table), {min_n, max_n}, n_hash, binary, single,
-                          n_threads);
+        return known_rows(tokens, vocabulary(blob, offsets, table), {min_n, max_n, edges}, n_hash, binary,
+                          single, n_threads);
       },
-      "indptr"_a, "numbers"_a, "word_blob"_a, "word_offsets"_a, "min_n"_a, "max_n"_a, "blob"_a, "offsets"_a,
-      "table"_a, "n_hash"_a, "binary"_a, "single"_a, "n_threads"_a);
+      "indptr"_a, "numbers"_a, "word_blob"_a, "word_offsets"_a, "min_n"_a, "max_n"_a, "edges"_a, "blob"_a,
+      "offsets"_a, "table"_a, "n_hash"_a, "binary"_a, "single"_a, "n_threads"_a);
 
   m.def(
       "number_tokens",

@@ -19,6 +19,7 @@ class TextOptions:
         min_length: int,
         min_n: int,
         max_n: int,
+        edges: bool,
     ) -> None: ...
 
 class CountedCorpus:
@@ -68,6 +69,7 @@ def count_corpus_sequences(
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     min_n: int,
     max_n: int,
+    edges: bool,
     n_threads: int,
 ) -> CountedCorpus: ...
 def count_known(
@@ -96,6 +98,7 @@ def count_known_sequences(
     word_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     min_n: int,
     max_n: int,
+    edges: bool,
     blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     table: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],

@@ -40,6 +40,7 @@ class Plan:
     python_features: Tokens | None  # the slow path: text to features, in Python
     n_grams: bool  # features are words joined by spaces, and hashed as such
     word_range: tuple[int, int]
+    edges: bool
 
     @classmethod
     def of(
@@ -54,6 +55,7 @@ class Plan:
         stop_words: str | Iterable[str] | None,
         stemmer: str | None,
         ngram_range: tuple[int, int],
+        edges: bool,
     ) -> Plan:
         in_words = analyzer == "word"
         low, high = (int(n) for n in ngram_range)
@@ -67,29 +69,32 @@ class Plan:
             native = _NATIVE_PATTERNS[token_pattern.removeprefix("(?u)")]
         elif in_words:
             cut = tokenizer if tokenizer is not None else _pattern_tokenizer(token_pattern)
-            features = _word_features(_preprocessor(lowercase, strip_accents), cut, stop, snowball, low, high)
+            features = _word_features(preprocessor(lowercase, strip_accents), cut, stop, snowball, low, high, edges)
         packed = Strings.pack(sorted(stop))
         return cls(
-            options=_core.TextOptions(native[0], strip_accents or "", lowercase, split_unspaced, native[1], low, high),
+            options=_core.TextOptions(
+                native[0], strip_accents or "", lowercase, split_unspaced, native[1], low, high, edges
+            ),
             stop_words=(*packed, _core.make_table(*packed, False)),
             stemmer=snowball,
             python_features=features,
             n_grams=in_words and features is None,
             word_range=(low, high) if features is None else (1, 1),
+            edges=edges and features is None,
         )
 
     def corpus(self, texts: Any, threads: int) -> _core.CountedCorpus:
         sequences = self._sequences(texts, threads)
         if sequences is None:
             return _core.count_corpus(texts, self.options, *self.stop_words, threads)
-        return _core.count_corpus_sequences(*sequences, *self.word_range, threads)
+        return _core.count_corpus_sequences(*sequences, *self.word_range, self.edges, threads)
 
     def known(self, texts: Any, words: Lookup, n_hash: int, binary: bool, single: bool, threads: int) -> CountedRows:
         sequences = self._sequences(texts, threads)
         if sequences is None:
             return _core.count_known(texts, self.options, *self.stop_words, *words, n_hash, binary, single, threads)
-        low, high = self.word_range
-        return _core.count_known_sequences(*sequences, low, high, *words, n_hash, binary, single, threads)
+        how = (*self.word_range, self.edges)
+        return _core.count_known_sequences(*sequences, *how, *words, n_hash, binary, single, threads)
 
     @property
     def words_alone(self) -> bool:
@@ -179,7 +184,9 @@ def _pattern_tokenizer(pattern: str) -> Tokens:
     return compiled.findall
 
 
-def _preprocessor(lowercase: bool, strip_accents: str | None) -> Callable[[str], str]:
+def preprocessor(lowercase: bool, strip_accents: str | None) -> Callable[[str], str]:
+    """What is done to a text before it is cut, in Python."""
+
     def preprocess(text: str) -> str:
         if lowercase:
             text = text.lower()
@@ -194,14 +201,17 @@ def _preprocessor(lowercase: bool, strip_accents: str | None) -> Callable[[str],
 
 
 def _word_features(
-    preprocess: Callable[[str], str], cut: Tokens, stop: frozenset[str], stemmer: Any, low: int, high: int
+    preprocess: Callable[[str], str], cut: Tokens, stop: frozenset[str], stemmer: Any, low: int, high: int, edges: bool
 ) -> Tokens:
     def features(text: str) -> list[str]:
         words = [word for word in cut(preprocess(text)) if word not in stop]
         if stemmer is not None:
             words = stemmer.stemWords(words)
-        sizes = range(low, min(high, len(words)) + 1)
-        return [" ".join(words[i : i + n]) for n in sizes for i in range(len(words) - n + 1)]
+        alone = words if low == 1 else []
+        if edges and words:
+            words = ["(start)", *words, "(end)"]
+        sizes = range(max(low, 2), min(high, len(words)) + 1)
+        return [*alone, *(" ".join(words[i : i + n]) for n in sizes for i in range(len(words) - n + 1))]
 
     return features
 

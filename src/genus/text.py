@@ -40,6 +40,9 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         raw text and returns its features.
     ngram_range : tuple (min_n, max_n), default=(1, 1)
         The shortest and longest n-gram.
+    edges : bool, default=False
+        Count also the n-grams of words that hold the beginning of a text or its end: "(start) who", "today (end)".
+        They tell much in short texts such as questions and titles.
     stop_words : "english", iterable of str or None, default=None
         Words that are left out before n-grams are formed. "english" is scikit-learn's list.
     token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
@@ -88,6 +91,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         strip_accents: str | None = None,
         analyzer: str | Tokens = "word",
         ngram_range: tuple[int, int] = (1, 1),
+        edges: bool = False,
         stop_words: str | Iterable[str] | None = None,
         token_pattern: str = r"(?u)\b\w\w+\b",
         tokenizer: Tokens | None = None,
@@ -106,6 +110,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.strip_accents = strip_accents
         self.analyzer = analyzer
         self.ngram_range = ngram_range
+        self.edges = edges
         self.stop_words = stop_words
         self.token_pattern = token_pattern
         self.tokenizer = tokenizer
@@ -358,6 +363,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             stop_words=self.stop_words,
             stemmer=self.stemmer,
             ngram_range=self.ngram_range,
+            edges=bool(self.edges),
         )
         return self._plan
 
@@ -383,5 +389,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{name} must be None or a positive whole number, got {value!r}.")
         if self.n_hash is not None and self.vocabulary is not None:
             raise ValueError("n_hash and vocabulary exclude one another: give one of them.")
+        if self.edges and (self.analyzer != "word" or high < 2):
+            raise ValueError("edges are parts of n-grams of words: use them with analyzer='word', ngram_range=(1, 2).")
         if self.stemmer is not None and self.analyzer != "word":
             raise ValueError("stemmer works on words: use it with analyzer='word'.")

@@ -34,3 +34,11 @@ def words(text: str, *, split_unspaced: bool = False) -> list[str]:
 
 def counts(texts: list[str], **options: bool) -> list[Counter[str]]:
     return [Counter(words(text, **options)) for text in texts]
+
+
+def edged_n_grams(text: str, low: int, high: int) -> Counter[str]:
+    """The n-grams of the words between "(start)" and "(end)", which are none by themselves."""
+    found = words(text)
+    marked = ["(start)", *found, "(end)"] if found else []
+    places = [marked[i : i + n] for n in range(low, high + 1) for i in range(len(marked) - n + 1)]
+    return Counter(" ".join(place) for place in places if place not in (["(start)"], ["(end)"]))
