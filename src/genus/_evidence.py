@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from genus._arrays import Float64, SparseRows
+from genus._character_evidence import spread_over_words
 from genus.explain import DocumentEvidence, NodeEvidence, WordEvidence
 
 
@@ -77,32 +78,9 @@ def _nodes(parts: Any, rows: SparseRows, c: int) -> tuple[NodeEvidence, ...]:
 
 def name_words(vectorizer: Any, text: str, counts: SparseRows, contributions: Float64) -> list[WordEvidence]:
     """The words of one row, with what they contribute; n-grams of characters as the words that they are in."""
-    if vectorizer.analyzer == "char_wb":
+    if vectorizer.analyzer in ("char", "char_wb"):
         spread = spread_over_words(vectorizer, text, counts, contributions)
         return [WordEvidence(name, float(n), value) for name, (n, value) in spread.items()]
     names = vectorizer._words_of(text, counts.indices)
     parts = zip(names, counts.data.tolist(), contributions.tolist(), strict=True)
     return [WordEvidence(name, count, value) for name, count, value in parts]
-
-
-def spread_over_words(vectorizer: Any, text: str, counts: SparseRows, values: Float64) -> dict[str, tuple[int, float]]:
-    """What n-grams of characters within words contribute, as contributions of the words that they are in.
-
-    Returns each word's count and contribution. N-grams are counted word by word, so that the sums agree.
-    """
-    per_count = dict(zip(counts.indices.tolist(), (values / counts.data).tolist(), strict=True))
-    pieces: dict[str, int] = {}
-    for piece in text.split():
-        pieces[piece] = pieces.get(piece, 0) + 1
-    rows, _ = vectorizer._transform_rows(list(pieces))
-    words: dict[str, tuple[int, float]] = {}
-    for i, (piece, n) in enumerate(pieces.items()):
-        row = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
-        value = sum(x * per_count[c] for c, x in zip(rows.indices[row].tolist(), rows.data[row].tolist(), strict=True))
-        name = piece.strip(_PUNCTUATION).lower() or piece
-        before = words.get(name, (0, 0.0))
-        words[name] = (before[0] + n, before[1] + n * value)
-    return words
-
-
-_PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~«»„“”‚‘’…"
