@@ -78,6 +78,26 @@ def test_temperature_is_the_likeliest(collection, seed):
     assert np.log(found) == pytest.approx(np.log(reference.temperature(z, codes, weights)), abs=1e-3)
 
 
+def test_a_temperature_at_its_end_is_not_looked_for_any_longer(monkeypatch):
+    """Where no document could be told, as when every class has one, the scores count for nothing."""
+    z, codes = np.tile([[5.0, 3.0, 0.0]], (40, 1)), np.full(40, 2, dtype=np.int32)
+    sizes = []
+    exp = np.exp
+    monkeypatch.setattr(np, "exp", lambda x: sizes.append(np.size(x)) or exp(x))
+    assert likeliest_temperature(z, codes, np.ones(40)) == pytest.approx(exp(-12))
+    assert sum(size > 1 for size in sizes) <= 15
+
+
+def test_a_temperature_is_found_with_some_of_the_documents_where_classes_are_many(monkeypatch):
+    rng = np.random.default_rng(0)
+    codes = np.arange(2000, dtype=np.int32) % 1000
+    z = rng.normal(size=(2000, 1000))
+    z[np.arange(2000), codes] += 3
+    some = likeliest_temperature(z, codes, np.ones(2000))
+    monkeypatch.setattr("genus._refinement._ENOUGH_SCORES", 10**9)
+    assert some == pytest.approx(likeliest_temperature(z, codes, np.ones(2000)), rel=0.05)
+
+
 def test_two_classes_without_a_base_are_a_support_vector_machine():
     X, y = corpus(n_classes=2, seed=3)
     X = unit_rows(X)

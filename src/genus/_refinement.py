@@ -23,7 +23,8 @@ Float32 = NDArray[np.float32]
 _SEARCH_TOLERANCE = 0.05  # of a margin, which is 1 where nothing is left to learn
 _MAX_PASSES = 1000
 _NO_OFFSETS = np.zeros((0, 0), dtype=np.float32)
-_ENOUGH = 4000  # documents, to find one number
+_ENOUGH = 4000  # documents, to find one number,
+_ENOUGH_SCORES = 1_000_000  # or scores, where classes are many
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,8 @@ def likeliest_temperature(scores: Float64, codes: Int32, weights: Float64) -> fl
     One document more, of any class, is thought to be among them: where all are told apart, r stays finite.
     Newton's method on the logarithm of r, between -12 and 12.
     """
-    chosen = np.linspace(0, len(codes) - 1, min(len(codes), _ENOUGH)).astype(np.int64)
+    enough = min(_ENOUGH, max(_ENOUGH_SCORES // scores.shape[1], 100))
+    chosen = np.linspace(0, len(codes) - 1, min(len(codes), enough)).astype(np.int64)
     total = weights[chosen].sum()
     weight, doubt = weights[chosen] / total, 1 / (1 + total)
     z = scores[chosen] - scores[chosen].max(axis=1, keepdims=True)
@@ -174,9 +176,8 @@ def likeliest_temperature(scores: Float64, codes: Int32, weights: Float64) -> fl
         slope = r * float(weight @ (aim - mean))  # by log r
         curvature = slope - r * r * float(weight @ ((p * z * z).sum(axis=1) - mean * mean))
         step = -slope / curvature if curvature < 0 else np.sign(slope)
-        step = float(np.clip(step, -1, 1))
-        log_r = float(np.clip(log_r + step, -12, 12))
-        if abs(step) < 1e-9:
+        before, log_r = log_r, float(np.clip(log_r + np.clip(step, -1, 1), -12, 12))
+        if abs(log_r - before) < 1e-9:
             break
     return float(np.exp(log_r))
 
