@@ -156,6 +156,11 @@ def test_a_given_vectorizer_is_the_only_view():
     assert [member.vectorizer.binary for member in clf.model_.members] == [True]
 
 
+def test_texts_without_a_common_n_gram_have_words():
+    clf = TextClassifier().fit(["abc", "xyz", "klm"], [{"a"}, {"b"}, {"a", "b"}])
+    assert not any("characters" in row["candidate"] for row in clf.leaderboard_)
+
+
 # Decoding against its definition
 
 

@@ -112,7 +112,12 @@ class _Search:
         rate = judging = 0.0  # seconds for each entry, and for all so far
         for view, vectorizer in views.items():
             begin = time.monotonic()
-            made = Materials.of(vectorizer.set_params(n_jobs=self.jury.n_jobs), texts)
+            try:
+                made = Materials.of(vectorizer.set_params(n_jobs=self.jury.n_jobs), texts)
+            except ValueError:
+                if not self.trials:
+                    raise
+                continue  # no feature is left, but other views have some
             expected = rate * len(made.counts.data)
             if self.trials and begin + expected + _LEARNING * (judging + expected) > self.deadline:
                 self.cut_short = True
