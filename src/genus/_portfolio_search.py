@@ -109,9 +109,20 @@ class Search:
             self._materials[view] = Materials.of(self.views[view], self.texts)
         return self._materials[view]
 
+    def _can_read(self, view: str) -> bool:
+        """Whether the view is there. One of which no feature is left is given up, where others have some."""
+        if view in self.views:
+            try:
+                self.materials(view)
+            except ValueError:
+                if not self._materials:
+                    raise
+                del self.views[view]
+        return view in self.views
+
     def _try(self, candidate: Candidate, settings: Settings) -> bool:
         """Judge these settings, or as many of them as there is time for."""
-        if not settings or candidate.view not in self.views:
+        if not settings or not self._can_read(candidate.view):
             return False
         tried = False
         while settings and (n := self._affordable(candidate, len(settings))):
@@ -138,7 +149,8 @@ class Search:
         known = candidate.model in self._rates
         guess = _SECONDS_A_CLASS if candidate.every_class_learns_all else max(self._rates.values())
         each = self._rates.get(candidate.model, guess) * self._work(candidate)
-        left = self.deadline - time.monotonic()
+        last_fit = each if candidate.every_class_learns_all else 0.0  # of what is chosen, on all documents
+        left = self.deadline - time.monotonic() - last_fit
         if each * n > left:
             self.cut_short = True
             n = int(max(left, 0) / each)
@@ -168,7 +180,7 @@ class Search:
         chosen, weights, value = [best[0]], np.ones(1), best[0].value
         while len(chosen) < _MOST_MEMBERS:
             pools = [self._pooled([*chosen, t], scores) for t in best if t not in chosen]
-            helps = [pool for pool in pools if pool[0] > value and pool[1].min() > 0]
+            helps = [pool for pool in pools if pool[0] > value]
             if not helps:
                 break
             value, weights, chosen = max(helps, key=lambda pool: pool[0])
@@ -178,6 +190,8 @@ class Search:
         """What to believe of a pool of these, and their weights in it."""
         parts = [scores[id(t)] for t in trials]
         weights = pool_weights(parts, self.jury.codes)
+        if weights.min() == 0:
+            return -np.inf, weights, trials  # one of them is not needed
         measured = self.jury.measure(np.add.reduce([w * s for w, s in zip(weights, parts, strict=True)])).value
         prior = trials[0].prior - _COMPANY * (len({t.candidate.view for t in trials}) - 1)
         return self.jury.believed(measured, prior), weights, trials
