@@ -193,6 +193,27 @@ def test_texts_written_from_counts_have_no_pairs():
     assert {"words", "pairs", "characters"} == set(usual_views(TEXTS))
 
 
+def test_many_short_texts_have_edges_and_n_grams_from_word_to_word():
+    short = ["who was it?"] * 1200
+    views = usual_views(short)
+    assert (views["pairs"].edges, views["characters"].analyzer) == (True, "char")
+    for texts in (short[:900], ["who was it? " * 30] * 1200):
+        views = usual_views(texts)
+        assert (views["pairs"].edges, views["characters"].analyzer) == (False, "char_wb")
+
+
+@pytest.mark.parametrize(("seconds", "affordable"), [(1, 5), (1.9, 4), (4, 1), (6, 0), (20, 0)])
+def test_a_setting_is_tried_where_there_is_time_for_it_and_for_the_last_fit(monkeypatch, seconds, affordable):
+    monkeypatch.setattr("genus._portfolio_search.time.monotonic", lambda: 0.0)
+    naive, refined = PORTFOLIO[:2]
+    search = Search(TEXTS, jury(), [naive, refined], usual_views(TEXTS), 10.0, lambda *_: None)
+    assert search._affordable(naive, 4) == 4  # the first, whatever it takes
+    search._try(naive, naive.settings)
+    search._rates["refined"] = seconds / search._work(refined)
+    assert search._affordable(refined, 5) == affordable
+    assert search.cut_short == (affordable < 5)
+
+
 def test_further_views_try_one_path_of_costs():
     views = usual_views(TEXTS)
     refined = [c for c in PORTFOLIO if c.model == "refined"]
@@ -342,8 +363,9 @@ def test_only_what_was_judged_can_tell_strangers():
 
 
 def test_two_documents_are_enough():
-    clf = TextClassifier().fit(["alpha beta", "gamma delta"], ["x", "y"])
-    assert clf.predict(["alpha", "delta"]).tolist() == ["x", "y"]
+    for texts in (["alpha beta", "gamma delta"], ["abc", "xyz"]):  # which have not one n-gram in common
+        clf = TextClassifier().fit(texts, ["x", "y"])
+        assert clf.predict([text.split()[-1] for text in texts]).tolist() == ["x", "y"]
 
 
 def test_one_class_is_not():

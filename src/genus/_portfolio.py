@@ -24,6 +24,7 @@ MOST_SCORES = 20_000_000  # documents times classes, for models in which every c
 ENOUGH_TEXTS = 100  # to see how texts are written, by how they begin
 ENOUGH_AGAIN = 20  # words that come again in one of them
 MOST_CHARACTERS = 20_000_000  # in all texts together: beyond, their n-grams would take gigabytes
+SHORT = 250  # characters of a text: how many such begin, end and go on from word to word tells much of them
 
 
 @dataclass(frozen=True)
@@ -113,14 +114,18 @@ PORTFOLIO = (
 
 def usual_views(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorizer]:
     """The vectorizers by the names that candidates use, for texts of such number, size and kind."""
-    least = 1 if len(texts) < max(MANY_TEXTS, SOME_TEXTS * n_classes) else 2
+    many = len(texts) >= max(MANY_TEXTS, SOME_TEXTS * n_classes)
     words: dict[str, Any] = {"split_unspaced": True, "dtype": np.float32}
     if written_from_counts(texts):
         return {"words": Vectorizer(**words)}
-    views = {"words": Vectorizer(**words), "pairs": Vectorizer(ngram_range=(1, 2), min_df=least, **words)}
-    if sum(map(len, texts)) <= MOST_CHARACTERS:
-        ngrams: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (3, 5), "min_df": least + 1}
-        views["characters"] = Vectorizer(**ngrams, dtype=np.float32)
+    n_characters = sum(map(len, texts))
+    short = many and n_characters <= SHORT * len(texts)
+    pairs = Vectorizer(ngram_range=(1, 2), edges=short, min_df=1 + many, **words)
+    views = {"words": Vectorizer(**words), "pairs": pairs}
+    if n_characters <= MOST_CHARACTERS:
+        within, across = ("char_wb", (3, 5)), ("char", (4, 5))  # words: of short texts, both have as many n-grams
+        analyzer, lengths = across if short else within
+        views["characters"] = Vectorizer(analyzer=analyzer, ngram_range=lengths, min_df=2 + many, dtype=np.float32)
     return views
 
 
