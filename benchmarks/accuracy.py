@@ -132,8 +132,9 @@ def tables(results: dict[str, dict[str, dict[str, float]]], names: Sequence[str]
         table.add_row(
             "mean", *(f"{100 * a:.2f} ({s:.0f})" for a, s in zip(accuracy.mean(axis=0), seconds, strict=True))
         )
-        table.add_row("mean rank", *(f"{r:.2f}" for r in ranks.mean(axis=0)))
-        table.add_row(f"{names[0]} is better in", *(f"{w} of {len(done)}" for w in wins))
+        if len(names) > 1:
+            table.add_row("mean rank", *(f"{r:.2f}" for r in ranks.mean(axis=0)))
+            table.add_row(f"{names[0]} is better in", *(f"{w} of {len(done)}" for w in wins))
     console.print(table)
 
 
