@@ -122,6 +122,7 @@ def test_train_options_reach_model_and_vectorizer(mail, capsys):
         "0.1",
         "--ngrams",
         "1-2",
+        "--edges",
         "--stemmer",
         "english",
         "--min-df",
@@ -133,7 +134,8 @@ def test_train_options_reach_model_and_vectorizer(mail, capsys):
     clf = TextClassifier.load("m.genus")
     assert (clf.model_.alpha, clf.model_.prior_scale) == (0.1, 0)
     vectorizer = clf.vectorizer_
-    assert (vectorizer.ngram_range, vectorizer.stemmer, vectorizer.min_df) == ((1, 2), "english", 2)
+    assert (vectorizer.ngram_range, vectorizer.edges) == ((1, 2), True)
+    assert (vectorizer.stemmer, vectorizer.min_df) == ("english", 2)
     assert made["documents"] == 8
     assert made["classes"] == {"ham": 4, "spam": 4}
     assert made["words"] == vectorizer.n_columns_
@@ -401,6 +403,7 @@ BAD_TABLES = {
         (["mail.csv", "--stemmer", "klingon"], "got 'klingon'"),
         (["mail.csv", "--ngrams", "two"], "'two' is not a length such as 2"),
         (["mail.csv", "--ngrams", "3-1"], "min_n <= max_n"),
+        (["mail.csv", "--edges"], "edges are parts of n-grams of words"),
         (["mail.csv", "--min-df", "few"], "'few' is not a number of documents"),
         (["mail.csv", "--min-df", "1000"], "max_df"),
         (["mail.csv", "--set", "beta=1"], "no setting 'beta', but alpha, "),

@@ -58,6 +58,7 @@ def _frequency(value: str) -> float:
     show_default=True,
     help="Words in a row, such as 1-2.",
 )
+@click.option("--edges", is_flag=True, help="With --ngrams 1-2: words that begin or end a text, too.")
 @click.option(
     "--analyzer",
     type=click.Choice(["word", "char", "char_wb"]),
@@ -182,7 +183,7 @@ def _check_options(
 
 
 _TEXT_DEFAULTS = {
-    "ngrams": (1, 1), "analyzer": "word", "stemmer": None, "stop_words": None, "min_df": 1, "max_df": 1.0,
+    "ngrams": (1, 1), "edges": False, "analyzer": "word", "stemmer": None, "stop_words": None, "min_df": 1, "max_df": 1.0,
     "max_features": None, "n_hash": None, "binary": False,
 }  # fmt: skip
 
