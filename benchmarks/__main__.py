@@ -26,6 +26,7 @@ SECTIONS = {
     "gibbs": ("gibbs", "run"),
     "trees": ("trees", "run"),
     "repeated_em": ("repeated_em", "run"),
+    "choosing": ("choosing", "run"),
 }
 RESULTS = Path(__file__).with_name("results") / "bench.json"
 

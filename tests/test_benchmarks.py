@@ -14,6 +14,7 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the benchmarks are run from the checkout, never installed
 
 from benchmarks import (
+    choosing,
     counting,
     end_to_end,
     gibbs,
@@ -144,6 +145,13 @@ def test_test_parts_have_their_share_of_every_class() -> None:
     assert all(abs(shares[c] - 0.3 * np.sum(labels == c)) < 1.01 for c in "abc")
     assert np.array_equal(_drawn(labels, seed=3)[1], test)
     assert not np.array_equal(_drawn(labels, seed=4)[1], test)
+
+
+def test_choosing_and_answering_are_timed_beside_a_grid_search(bench: Bench) -> None:
+    table = choosing.run(bench)
+    assert [record["task"] for record in table.records] == ["choose", "answer"]
+    assert all(set(record["seconds"]) == {"LinearSVC", "genus"} for record in table.records)
+    assert table.records[1]["right"] == {"LinearSVC": 1.0, "genus": 1.0}
 
 
 def test_accuracy_is_measured_beside_tuned_peers(capsys: pytest.CaptureFixture[str]) -> None:
