@@ -176,6 +176,7 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
           continue;
         }
         const bool touched = known.sums.empty() ? scorer.visit(group[i], b) : scorer.jump(group[i], b);
+        if (touched) scorer.exponentiate(group[i], b);
         for (const auto& s : segments.of(b)) scorer.collect(group[i], s, weights, touched, total[s.class_id]);
       }
     }

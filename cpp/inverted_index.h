@@ -17,7 +17,8 @@
 // a full run; one or two passes over every slot of the blocks touched. Queries come in batches that go
 // through the blocks together, so that a block's postings are fetched from memory once per batch. Where all x
 // are small whole numbers and no sum can leave the range of exp, products of exp(value) are multiplied up
-// instead of sums: no exponential is then taken at all.
+// instead of sums: no exponential is then taken at all. Other sums in that range are exponentiated a block at
+// a time, the rest class by class, relative to the largest.
 //
 // Measured on 565,000 titles, one thread, everything included: 0.95 ns per posting of a query's words.
 //

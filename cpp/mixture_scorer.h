@@ -85,7 +85,8 @@ inline std::int64_t postings(const IndexView& index, const Entry& e) {
 // A query on its way through the blocks.
 struct Query {
   std::vector<Entry> entries;
-  bool product = false;
+  bool in_range = false;  // whether every document's likelihood is a number, not only its logarithm,
+  bool product = false;   // and a product of whole powers
 
   template <class Value>
   void read(const IndexView& index, const Csr<Value>& queries, std::int64_t d) {
@@ -102,7 +103,6 @@ struct Query {
                      [&](const Entry& a, const Entry& b) { return postings(index, a) > postings(index, b); });
   }
 
-  // Whether every document's likelihood can be had as a product of whole powers.
   void choose_mode(std::span<const double> largest) {
     double bound = 0;
     product = true;
@@ -112,7 +112,8 @@ struct Query {
       for (auto r = e.run; r < e.end; ++r) most = std::max(most, largest[r]);
       bound += e.x * most;
     }
-    product = product && bound < largest_product;
+    in_range = bound < largest_product;
+    product = product && in_range;
   }
 };
 
@@ -174,6 +175,13 @@ struct Scorer {
     return index.unit_weights ? kernels.sum(from, n) : kernels.dot(from, weights, n);
   }
 
+  // Logarithms of block b's likelihoods become likelihoods, where they can: all at once, since segments may
+  // be short.
+  void exponentiate(const Query& query, std::int64_t b) {
+    if (query.in_range && !query.product)
+      kernels.exp(sums.data(), index.block_starts[b + 1] - index.block_starts[b]);
+  }
+
   // Adds the documents of a segment to their class.
   void collect(const Query& query, const Segment& segment, const double* weights, bool touched,
                LogSum& total) {
@@ -182,7 +190,7 @@ struct Scorer {
     if (!touched) {
       total.raise(0);
       total.sum += segment.weight * std::exp(-total.scale);
-    } else if (query.product) {
+    } else if (query.in_range) {
       total.raise(0);
       total.sum += add_up(from, weights + segment.begin, n);
     } else {
