@@ -183,8 +183,8 @@ def _check_options(
 
 
 _TEXT_DEFAULTS = {
-    "ngrams": (1, 1), "edges": False, "analyzer": "word", "stemmer": None, "stop_words": None, "min_df": 1, "max_df": 1.0,
-    "max_features": None, "n_hash": None, "binary": False,
+    "ngrams": (1, 1), "edges": False, "analyzer": "word", "stemmer": None, "stop_words": None, "min_df": 1,
+    "max_df": 1.0, "max_features": None, "n_hash": None, "binary": False,
 }  # fmt: skip
 
 
