@@ -10,18 +10,19 @@ namespace genus {
 struct BlockKernels {
   void (*add)(const std::uint16_t* slots, const double* values, std::int64_t n, double x, double* sums);
   void (*add_full)(const double* values, std::int64_t n, double x, double* sums);
-  // sums *= factor^power
-  void (*multiply)(const std::uint16_t* slots, const double* factors, std::int64_t n, int power,
-                   double* sums);
-  void (*multiply_full)(const double* factors, std::int64_t n, int power, double* sums);
+  // Multiplies products, keeps the old ones, and gives what they gain in all; put() puts the old ones back.
+  double (*raise)(const std::uint16_t* slots, const double* factors, std::int64_t n, double* products,
+                  double* old);
+  void (*put)(const std::uint16_t* slots, const double* old, std::int64_t n, double* products);
+  void (*multiply_full)(const double* products, const double* factors, std::int64_t n, double* out);
   // sums += x * log1p(gain * frequency)
   void (*add_log1p)(const std::uint16_t* slots, const double* frequencies, std::int64_t n, double gain,
                     double x, double* sums);
   double (*sum)(const double* values, std::int64_t n);
-  double (*dot)(const double* a, const double* b, std::int64_t n);
   double (*largest)(const double* values, std::int64_t n);
   double (*sum_exp)(const double* values, const double* weights, std::int64_t n, double scale);
   void (*exp)(double* values, std::int64_t n);
+  void (*scaled_exp)(const double* values, std::int64_t n, double x, double* out);
   void (*log1p)(double* values, std::int64_t n);
 };
 

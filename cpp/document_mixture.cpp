@@ -2,146 +2,68 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "block_kernels.h"
 #include "mixture_scorer.h"
 #include "parallel.h"
+#include "product_stack.h"
 
 namespace genus {
 namespace {
 
-constexpr std::int64_t batch = 256;  // queries that go through the blocks together, at most
+constexpr std::int64_t batch = 2048;  // queries that go through the blocks together, at most
 
-// What is known of one query's sums by segment, and which blocks are still to be completed.
-struct Plan {
-  std::vector<double> sums;            // of c_m * exp(inst_m), by segment: so far by the query's rare words
-  std::vector<double> rises;           // by block: the largest share by which its sums may still grow
-  std::vector<std::uint8_t> complete;  // by block: whether it must be completed
-};
+// How likely a query is under each class but for its documents, relative to the best.
+Certainty relative_to_best(std::span<const double> scores) {
+  const auto best = *std::max_element(scores.begin(), scores.end());
+  Certainty known{std::vector<double>(scores.begin(), scores.end())};
+  for (double& score : known.relative) score = std::exp(score - best);
+  return known;
+}
 
-// Decides which blocks of a query can be left incomplete.
-//
-// The query's rare words are multiplied up exactly, at the cost of their few postings. Its common words,
-// which have most of the postings and say little, can then only raise a block's part by exp(sum of its runs'
-// largest values). Blocks are completed, those in most doubt first, until what all others may still gain, D,
-// is at most 2 * tolerance of what is certain, Z. These get half of it. A class's share (s + d)/(Z + sum of
-// all d) then lies within D/2Z of the truth: its own d moves it by at most (1 - p) d/Z, the others' by p d/Z.
-class Planner {
- public:
-  Planner(const IndexView& index, const Segments& segments, std::span<const double> factors,
-          std::span<const double> largest)
-      : index_(index),
-        segments_(segments),
-        factors_(factors),
-        largest_(largest),
-        doubts_(static_cast<std::size_t>(index.n_blocks())),
-        order_(doubts_.size()) {}
+// out[i, l] += acc_l for those of the queries that have these numbers, by products.
+template <class Out>
+void add_products(const IndexView& index, const Segments& segments, std::span<const double> values,
+                  std::span<const double> factors, std::span<const double> largest,
+                  std::span<const Query> queries, std::span<const std::int64_t> numbers, double tolerance,
+                  const Out& out) {
+  if (numbers.empty()) return;
+  SharedQueries shared(index, queries, numbers);
+  ProductStack products(index, segments, values, factors, largest);
+  const auto members = shared.members();
+  const auto n = members.size();
+  std::vector<Certainty> known;
+  if (tolerance > 0)
+    for (const auto& member : members) known.push_back(relative_to_best(out(member.query)));
+  std::vector<double> totals(n * static_cast<std::size_t>(index.n_classes()));
+  for (std::int64_t b = 0; b < index.n_blocks(); ++b)
+    products.add(shared, b, tolerance, known, totals.data());
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::int64_t l = 0; l < index.n_classes(); ++l)
+      if (index.class_starts[l + 1] > index.class_starts[l])
+        out(members[i].query)[l] += std::log(totals[l * n + i]);
+}
 
-  // scores hold what is above the documents, for each class.
-  void operator()(const Query& query, double tolerance, std::span<const double> scores, Plan& plan) {
-    split(query);
-    plan.sums.resize(segments_.segments.size());
-    plan.complete.assign(doubts_.size(), 0);
-    bound_rises(plan.rises);
-    relative_.resize(scores.size());
-    const auto best = *std::max_element(scores.begin(), scores.end());
-    for (std::size_t l = 0; l < scores.size(); ++l) relative_[l] = std::exp(scores[l] - best);
-
-    double known = 0;
-    for (std::int64_t b = 0; b < index_.n_blocks(); ++b) {
-      add_rare(b, plan.sums.data() + segments_.starts[b]);
-      const auto mass = mass_of(b, plan.sums);
-      known += mass;
-      doubts_[b] = mass * plan.rises[b];
-    }
-    std::iota(order_.begin(), order_.end(), 0);
-    std::sort(order_.begin(), order_.end(), [&](std::int64_t a, std::int64_t b) {
-      return doubts_[a] != doubts_[b] ? doubts_[a] < doubts_[b] : a < b;
-    });
-    double doubt = 0;
-    for (const auto b : order_) {
-      doubt += doubts_[b];
-      plan.complete[b] = doubt > 2 * tolerance * known;
+// The same for any queries, by logarithms.
+template <class Out>
+void add_logs(const IndexView& index, const Segments& segments, std::span<const double> values,
+              std::span<Query> queries, std::span<const std::int64_t> numbers, const Out& out) {
+  Scorer scorer{index, values};
+  const auto n_classes = index.n_classes();
+  std::vector<LogSum> totals(numbers.size() * static_cast<std::size_t>(n_classes));
+  for (std::int64_t b = 0; b < index.n_blocks(); ++b) {
+    const double* const weights = index.weights.data() + index.block_starts[b];
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      scorer.visit(queries[numbers[i]], b);
+      for (const auto& s : segments.of(b)) scorer.collect(s, weights, totals[i * n_classes + s.class_id]);
     }
   }
-
- private:
-  // The rare words have a small part of all postings. A query's entries come by falling size.
-  void split(const Query& query) {
-    std::int64_t all = 0, taken = 0;
-    for (const auto& e : query.entries) all += postings(index_, e);
-    rare_.clear();
-    common_.clear();
-    for (auto e = query.entries.rbegin(); e != query.entries.rend(); ++e) {
-      taken += postings(index_, *e);
-      (rare_share * taken <= all ? rare_ : common_).push_back(*e);
-    }
-  }
-
-  void bound_rises(std::vector<double>& rises) const {
-    rises.assign(doubts_.size(), 0.0);
-    for (const auto& e : common_)
-      for (auto r = e.run; r < e.end; ++r)
-        if (const auto b = index_.run_blocks[r]; b >= 0 && b < index_.n_blocks())
-          rises[b] += e.x * largest_[r];
-    for (double& rise : rises) rise = std::expm1(rise);
-  }
-
-  // The sums of block b's segments by the rare words alone.
-  void add_rare(std::int64_t b, double* sums) {
-    const auto segments = segments_.of(b);
-    for (std::size_t i = 0; i < segments.size(); ++i) sums[i] = segments[i].weight;
-    std::size_t n_touched = 0;
-    for (auto& e : rare_) {
-      while (e.run < e.end && index_.run_blocks[e.run] < b) ++e.run;
-      if (e.run == e.end || index_.run_blocks[e.run] != b) continue;
-      const auto [begin, end] = index_.run(e.run++);
-      for (auto k = begin; k < end; ++k) {
-        const std::uint16_t slot = index_.slots[k] & (block_size - 1);
-        double factor = factors_[k];
-        for (int i = 1; i < static_cast<int>(e.x); ++i) factor *= factors_[k];
-        // Written in any case and kept where the slot is new: a branch could not be predicted.
-        touched_[n_touched] = slot;
-        n_touched += static_cast<std::size_t>((products_[slot] == 1.0) & (factor != 1.0));
-        n_touched = std::min<std::size_t>(n_touched, block_size);  // damaged values may fall back to 1
-        products_[slot] *= factor;
-      }
-    }
-    const double* const weights = index_.weights.data() + index_.block_starts[b];
-    const auto n = index_.block_starts[b + 1] - index_.block_starts[b];
-    const auto by_slot = [](std::int32_t slot, const Segment& segment) { return slot < segment.end; };
-    for (std::size_t t = 0; t < n_touched; ++t) {
-      const auto slot = touched_[t];
-      const auto gain = std::exchange(products_[slot], 1.0) - 1.0;
-      if (slot >= n) continue;
-      const auto i = segments.size() == 1
-                         ? 0
-                         : std::upper_bound(segments.begin(), segments.end(), std::int32_t{slot}, by_slot) -
-                               segments.begin();
-      sums[i] += index_.unit_weights ? gain : weights[slot] * gain;
-    }
-  }
-
-  // Block b's part in the sum of all classes.
-  double mass_of(std::int64_t b, std::span<const double> sums) const {
-    double mass = 0;
-    for (auto i = segments_.starts[b]; i < segments_.starts[b + 1]; ++i)
-      mass += sums[i] * relative_[segments_.segments[i].class_id];
-    return mass;
-  }
-
-  static constexpr std::int64_t rare_share = 16;
-  const IndexView& index_;
-  const Segments& segments_;
-  std::span<const double> factors_, largest_;
-  std::vector<Entry> rare_, common_;
-  std::vector<double> doubts_, relative_;
-  std::vector<std::int64_t> order_;
-  std::vector<double> products_ = std::vector<double>(block_size, 1.0);
-  std::vector<std::uint16_t> touched_ = std::vector<std::uint16_t>(block_size + 1);
-};
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    for (std::int64_t l = 0; l < n_classes; ++l)
+      if (index.class_starts[l + 1] > index.class_starts[l])
+        out(numbers[i])[l] += totals[i * n_classes + l].log();
+}
 
 }  // namespace
 
@@ -151,39 +73,20 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
                   std::span<double> out, int n_threads) {
   const Segments segments(index);
   const auto n_classes = index.n_classes();
-  const auto most = std::clamp<std::int64_t>((1 << 18) / std::max<std::int64_t>(n_classes, 1), 1, batch);
+  const auto most = std::clamp<std::int64_t>((1 << 19) / std::max<std::int64_t>(n_classes, 1), 1, batch);
   const auto grain = even_grain(queries.rows(), most, n_threads);
   parallel_ranges(queries.rows(), grain, n_threads, [&](std::int64_t first, std::int64_t last) {
-    Scorer scorer{index, values, factors};
-    Planner plan(index, segments, factors, largest);
     std::vector<Query> group(static_cast<std::size_t>(last - first));
-    std::vector<Plan> plans(group.size());  // empty where a query is scored exactly
-    std::vector<LogSum> totals(group.size() * static_cast<std::size_t>(n_classes));
+    std::vector<std::int64_t> brief, others;
     for (std::int64_t i = 0; i < last - first; ++i) {
       group[i].read(index, queries, first + i);
-      group[i].choose_mode(largest);
-      if (tolerance > 0 && group[i].product)
-        plan(group[i], tolerance, out.subspan((first + i) * n_classes, n_classes), plans[i]);
+      const bool product = std::ssize(group[i].entries) <= most_shared && group[i].in_range(largest);
+      (product ? brief : others).push_back(i);
+      if (product) group[i].sort(index);
     }
-    for (std::int64_t b = 0; b < index.n_blocks(); ++b) {
-      const double* const weights = index.weights.data() + index.block_starts[b];
-      for (std::int64_t i = 0; i < last - first; ++i) {
-        LogSum* const total = totals.data() + i * n_classes;
-        const auto& known = plans[i];
-        if (!known.sums.empty() && !known.complete[b]) {  // halfway between both bounds
-          for (auto j = segments.starts[b]; j < segments.starts[b + 1]; ++j)
-            total[segments.segments[j].class_id].add(0, known.sums[j] * (1 + known.rises[b] / 2));
-          continue;
-        }
-        const bool touched = known.sums.empty() ? scorer.visit(group[i], b) : scorer.jump(group[i], b);
-        if (touched) scorer.exponentiate(group[i], b);
-        for (const auto& s : segments.of(b)) scorer.collect(group[i], s, weights, touched, total[s.class_id]);
-      }
-    }
-    for (std::int64_t i = 0; i < last - first; ++i)
-      for (std::int64_t l = 0; l < n_classes; ++l)
-        if (index.class_starts[l + 1] > index.class_starts[l])
-          out[(first + i) * n_classes + l] += totals[i * n_classes + l].log();
+    const auto row = [&](std::int64_t i) { return out.subspan((first + i) * n_classes, n_classes); };
+    add_products(index, segments, values, factors, largest, group, brief, tolerance, row);
+    add_logs(index, segments, values, group, others, row);
   });
 }
 
@@ -253,7 +156,7 @@ TopSlots top_slots(const IndexView& index, std::span<const double> values, const
   };
   const auto grain = even_grain(queries.rows(), batch, n_threads);
   parallel_ranges(queries.rows(), grain, n_threads, [&](std::int64_t first, std::int64_t last) {
-    Scorer scorer{index, values, values};
+    Scorer scorer{index, values};
     std::vector<Query> group(static_cast<std::size_t>(last - first));
     std::vector<std::vector<Candidate>> found(group.size());
     std::vector<double> least(group.size(), lowest);
@@ -267,8 +170,7 @@ TopSlots top_slots(const IndexView& index, std::span<const double> values, const
     };
     for (std::int64_t b = 0; b < index.n_blocks(); ++b)
       for (std::int64_t i = 0; i < std::ssize(group); ++i) {
-        const auto n = index.block_starts[b + 1] - index.block_starts[b];
-        if (!scorer.visit(group[i], b)) std::fill_n(scorer.sums.begin(), n, 0.0);
+        scorer.visit(group[i], b);
         const double* const biases =
             bias.data() + (std::ssize(bias) == n_classes ? 0 : (first + i) * n_classes);
         for (const auto& s : segments.of(b))

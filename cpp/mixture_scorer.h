@@ -85,12 +85,9 @@ inline std::int64_t postings(const IndexView& index, const Entry& e) {
 // A query on its way through the blocks.
 struct Query {
   std::vector<Entry> entries;
-  bool in_range = false;  // whether every document's likelihood is a number, not only its logarithm,
-  bool product = false;   // and a product of whole powers
 
   template <class Value>
   void read(const IndexView& index, const Csr<Value>& queries, std::int64_t d) {
-    entries.clear();
     for (auto k = queries.indptr[d]; k < queries.indptr[d + 1]; ++k) {
       const std::int64_t w = queries.indices[k];
       const auto x = static_cast<double>(queries.values[k]);
@@ -98,22 +95,25 @@ struct Query {
       const auto [begin, end] = index.runs(w);
       if (begin < end) entries.push_back({begin, end, x});
     }
-    // The word of most blocks first: its full runs are then copied, not multiplied in.
-    std::stable_sort(entries.begin(), entries.end(),
-                     [&](const Entry& a, const Entry& b) { return postings(index, a) > postings(index, b); });
   }
 
-  void choose_mode(std::span<const double> largest) {
+  // The commonest word first, in every query alike.
+  void sort(const IndexView& index) {
+    std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+      const auto n = postings(index, a), m = postings(index, b);
+      return n != m ? n > m : a.run < b.run;
+    });
+  }
+
+  // Whether every document's likelihood is a number, not only its logarithm.
+  bool in_range(std::span<const double> largest) const {
     double bound = 0;
-    product = true;
     for (const auto& e : entries) {
-      product = product && e.x == std::floor(e.x) && e.x > 0 && e.x <= 8;
       double most = 0;
       for (auto r = e.run; r < e.end; ++r) most = std::max(most, largest[r]);
       bound += e.x * most;
     }
-    in_range = bound < largest_product;
-    product = product && in_range;
+    return bound < largest_product;
   }
 };
 
@@ -125,78 +125,33 @@ inline std::int64_t find_run(const IndexView& index, const Entry& e, std::int64_
   return at != first + e.end && *at == b ? at - first : -1;
 }
 
+// The logarithms of the likelihoods of a block's documents under one query.
 struct Scorer {
   const IndexView& index;
-  std::span<const double> values, factors;
+  std::span<const double> values;
   const BlockKernels& kernels = block_kernels();
   std::vector<double> sums = std::vector<double>(block_size);
 
-  // Adds a run to the block's sums, or multiplies it in; the first one finds them unset.
-  void take(const Query& query, std::int64_t r, double x, std::int64_t n, bool first) {
-    const auto [begin, end] = index.run(r);
-    const auto* const from = (query.product ? factors : values).data() + begin;
-    const auto* const slots = index.slots.data() + begin;
-    if (first && end - begin == n && query.product && x == 1) {
-      std::copy_n(from, n, sums.begin());
-      return;
-    }
-    if (first) std::fill_n(sums.begin(), n, query.product ? 1.0 : 0.0);
-    if (query.product)
-      end - begin == n ? kernels.multiply_full(from, n, static_cast<int>(x), sums.data())
-                       : kernels.multiply(slots, from, end - begin, static_cast<int>(x), sums.data());
-    else
-      end - begin == n ? kernels.add_full(from, n, x, sums.data())
-                       : kernels.add(slots, from, end - begin, x, sums.data());
-  }
-
-  // The likelihoods of block b's documents in `sums`, relative to what is above them; false where no word of
-  // the query occurs in it. The query's entries move on to runs behind the block.
-  bool visit(Query& query, std::int64_t b) {
+  // Fills `sums` for block b, relative to what is above the documents. The query's entries move on to runs
+  // behind the block.
+  void visit(Query& query, std::int64_t b) {
     const auto n = index.block_starts[b + 1] - index.block_starts[b];
-    bool touched = false;
+    std::fill_n(sums.begin(), n, 0.0);
     for (auto& e : query.entries) {
-      while (e.run < e.end && index.run_blocks[e.run] < b) ++e.run;
-      if (e.run == e.end || index.run_blocks[e.run] != b) continue;
-      take(query, e.run++, e.x, n, !std::exchange(touched, true));
+      const auto [begin, end] = index.next_run(e.run, e.end, b);
+      if (begin == end) continue;
+      const auto* const from = values.data() + begin;
+      end - begin == n ? kernels.add_full(from, n, e.x, sums.data())
+                       : kernels.add(index.slots.data() + begin, from, end - begin, e.x, sums.data());
     }
-    return touched;
-  }
-
-  // As visit(), for blocks in any order.
-  bool jump(const Query& query, std::int64_t b) {
-    const auto n = index.block_starts[b + 1] - index.block_starts[b];
-    bool touched = false;
-    for (const auto& e : query.entries)
-      if (const auto r = find_run(index, e, b); r >= 0) take(query, r, e.x, n, !std::exchange(touched, true));
-    return touched;
-  }
-
-  double add_up(const double* from, const double* weights, std::int64_t n) const {
-    return index.unit_weights ? kernels.sum(from, n) : kernels.dot(from, weights, n);
-  }
-
-  // Logarithms of block b's likelihoods become likelihoods, where they can: all at once, since segments may
-  // be short.
-  void exponentiate(const Query& query, std::int64_t b) {
-    if (query.in_range && !query.product)
-      kernels.exp(sums.data(), index.block_starts[b + 1] - index.block_starts[b]);
   }
 
   // Adds the documents of a segment to their class.
-  void collect(const Query& query, const Segment& segment, const double* weights, bool touched,
-               LogSum& total) {
+  void collect(const Segment& segment, const double* weights, LogSum& total) const {
     const auto n = segment.end - segment.begin;
     const double* const from = sums.data() + segment.begin;
-    if (!touched) {
-      total.raise(0);
-      total.sum += segment.weight * std::exp(-total.scale);
-    } else if (query.in_range) {
-      total.raise(0);
-      total.sum += add_up(from, weights + segment.begin, n);
-    } else {
-      total.raise(kernels.largest(from, n));
-      total.sum += kernels.sum_exp(from, weights + segment.begin, n, total.scale);
-    }
+    total.raise(kernels.largest(from, n));
+    total.sum += kernels.sum_exp(from, weights + segment.begin, n, total.scale);
   }
 };
 

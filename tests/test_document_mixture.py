@@ -158,6 +158,42 @@ def test_tolerance_bounds_every_probability():
     assert (near != exact).any()  # blocks were skipped
 
 
+# Queries that share their words
+
+
+def titles(n, seed):
+    """Short documents of four classes, of which a few words are common and most are rare."""
+    rng = np.random.default_rng(seed)
+    rates = np.hstack([[0.9, 0.6, 0.4, 0.3], 2 / np.arange(2, 60)])
+    y = rng.integers(0, 4, n)
+    tilt = 1 + 3 * (np.arange(len(rates)) % 4 == y[:, np.newaxis])
+    return sparse.csr_array(rng.poisson(0.3 * rates * tilt)), y
+
+
+@pytest.mark.parametrize("weighting", ["counts", "powers", "weighted documents"])
+@pytest.mark.parametrize("tolerance", [0.0, 1e-2])
+def test_an_answer_does_not_depend_on_the_other_questions(weighting, tolerance):
+    X, y = titles(9000, 0)
+    queries = titles(300, 1)[0].astype(float)
+    if weighting == "powers":
+        queries.data **= 0.7
+    weights = np.linspace(0.5, 2, 9000) if weighting == "weighted documents" else None
+    clf = TiedDocumentMixture(0.4, 0.2, tolerance=tolerance).fit(X, y, weights)
+    together = clf.predict_log_proba(queries)
+    np.testing.assert_array_equal(together, np.vstack([clf.predict_log_proba(queries[[i]]) for i in range(300)]))
+    np.testing.assert_array_equal(together, clf.set_params(n_jobs=3).predict_log_proba(queries))
+    some = np.r_[0:300:60]
+    kwargs = {"class_smoothing": 0.4, "background_smoothing": 0.2}
+    expected = reference.joint_log_likelihood(
+        X.toarray(), y.tolist(), queries[some].toarray(), sample_weight=weights, **kwargs
+    )
+    expected -= np.logaddexp.reduce(expected, axis=1, keepdims=True)
+    if tolerance:
+        assert np.abs(np.exp(together[some]) - np.exp(expected)).max() <= tolerance
+    else:
+        np.testing.assert_allclose(together[some], expected, rtol=1e-9, atol=1e-9)
+
+
 # Additive learning
 
 

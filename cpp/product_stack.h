@@ -1,0 +1,336 @@
+// Likelihoods of a block's documents under many short queries, as products of their words' factors.
+//
+// Queries share work. They are put in an order in which those with the same common words stand side by side,
+// and words that the next query has too stay on a stack. Each word of a query is a step. A word with a full
+// run multiplies a whole vector; any other changes a few products in place, adds what they gain to the sums
+// of their segments, and is undone when the stack goes back. What queries of a few words do not share is
+// their rare words: two scattered accesses a posting.
+//
+// With a tolerance, a query's last words, those behind its last full run, are left out of a block where they
+// cannot matter. Together they raise a block's sum by at most
+//
+//   U = largest product * sum over these words of n_w (r_w - 1) * product of r_v over the words v before w
+//
+// with n_w postings of the word in the block and r_w the largest factor: the k-th word is met by n_k
+// documents, and they have at best all words before it. Words are left out as long as what was left out so
+// far, by the classes' scores, is at most `tolerance` of what is certain so far.
+//
+// The order of products and additions is the query's own, whatever it shares: the same bits in any company.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "block_kernels.h"
+#include "buffer.h"
+#include "inverted_index.h"
+#include "mixture_scorer.h"
+
+namespace genus {
+
+inline constexpr std::int64_t most_shared = 32;  // words of a short query
+
+// Short queries in an order in which neighbours share their first words.
+class SharedQueries {
+ public:
+  struct Word {
+    std::int64_t number;  // among those of all these queries
+    double x;
+  };
+  struct Member {
+    std::int64_t query;   // its number among those given
+    std::int64_t shared;  // the first so many words are those of the member before
+    std::span<const Word> words;
+  };
+
+  // Of the queries, those with these numbers.
+  SharedQueries(const IndexView& index, std::span<const Query> queries, std::span<const std::int64_t> numbers)
+      : index_(index) {
+    for (const auto i : numbers)
+      for (const auto& e : queries[i].entries) runs_.push_back({e.run, e.run, e.end, {0, 0}});
+    number_words();
+    words_.reserve(runs_.capacity());
+    for (const auto i : numbers) {
+      const auto start = words_.size();
+      for (const auto& e : queries[i].entries) words_.push_back({number_of(e), e.x});
+      members_.push_back({i, 0, std::span(words_).subspan(start)});
+    }
+    sort();
+  }
+
+  std::span<const Member> members() const { return members_; }
+
+  // Finds the postings of all words in block b. Blocks come in order.
+  void enter(std::int64_t b) {
+    for (auto& word : runs_) word.postings = index_.next_run(word.run, word.end, b);
+  }
+  // And their largest factors, of which `largest` are the logarithms by runs.
+  void find_largest(std::span<const double> largest) {
+    largest_.assign(runs_.size(), 0.0);
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      if (runs_[i].postings.begin < runs_[i].postings.end) largest_[i] = largest[runs_[i].run - 1];
+    block_kernels().exp(largest_.data(), std::ssize(largest_));
+  }
+  Row postings(const Word& word) const { return runs_[word.number].postings; }
+  double largest_factor(const Word& word) const {
+    const auto factor = largest_[word.number];
+    return word.x == 1 ? factor : std::pow(factor, word.x);
+  }
+
+ private:
+  struct Runs {
+    std::int64_t first, run, end;
+    Row postings;
+  };
+
+  void number_words() {
+    std::sort(runs_.begin(), runs_.end(), [](const Runs& a, const Runs& b) { return a.first < b.first; });
+    const auto same = [](const Runs& a, const Runs& b) { return a.first == b.first; };
+    runs_.erase(std::unique(runs_.begin(), runs_.end(), same), runs_.end());
+  }
+  std::int64_t number_of(const Entry& e) const {
+    const auto before = [](const Runs& a, std::int64_t run) { return a.first < run; };
+    return std::lower_bound(runs_.begin(), runs_.end(), e.run, before) - runs_.begin();
+  }
+
+  void sort() {
+    const auto before = [](const Word& a, const Word& b) {
+      return a.number != b.number ? a.number < b.number : a.x < b.x;
+    };
+    const auto same = [](const Word& a, const Word& b) { return a.number == b.number && a.x == b.x; };
+    std::sort(members_.begin(), members_.end(), [&](const Member& a, const Member& b) {
+      return std::lexicographical_compare(a.words.begin(), a.words.end(), b.words.begin(), b.words.end(),
+                                          before);
+    });
+    for (std::size_t i = 1; i < members_.size(); ++i) {
+      const auto a = members_[i - 1].words, b = members_[i].words;
+      members_[i].shared = std::mismatch(a.begin(), a.end(), b.begin(), b.end(), same).second - b.begin();
+    }
+  }
+
+  const IndexView& index_;
+  std::vector<Runs> runs_;
+  std::vector<double> largest_;  // factors of these words' postings in the block
+  std::vector<Word> words_;
+  std::vector<Member> members_;
+};
+
+// What is known of a query's sum over all classes, relative to the score of the best.
+struct Certainty {
+  std::vector<double> relative;  // the factor of each class
+  double certain = 0, left_out = 0;
+};
+
+class ProductStack {
+ public:
+  ProductStack(const IndexView& index, const Segments& segments, std::span<const double> values,
+               std::span<const double> factors, std::span<const double> largest)
+      : index_(index), segments_(segments), values_(values), factors_(factors), largest_(largest) {
+    for (std::int64_t b = 0; b < index.n_blocks(); ++b)
+      most_parts_ = std::max(most_parts_, std::ssize(segments.of(b)));
+    rows_.resize(static_cast<std::size_t>((most_shared + 1) * most_parts_));
+    std::fill_n(vector(0), block_size, 1.0);
+    summed_[0] = true;
+  }
+
+  // Adds the sums of block b's segments under each query to totals[class, member]. `known` has what is known
+  // of each member, or is empty where all is to be exact.
+  void add(SharedQueries& queries, std::int64_t b, double tolerance, std::span<Certainty> known,
+           double* totals) {
+    enter(b);
+    queries.enter(b);
+    if (!known.empty()) queries.find_largest(largest_);
+    const auto members = queries.members();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const auto& member = members[i];
+      kept_ = i + 1 < members.size() ? members[i + 1].shared : 0;
+      go_back(member.shared);
+      const double* const found =
+          known.empty() ? exact(queries, member) : near(queries, member, tolerance, known[i]);
+      for (std::size_t j = 0; j < parts_.size(); ++j)
+        totals[parts_[j].class_id * members.size() + i] += found[j];
+    }
+    go_back(0);
+  }
+
+ private:
+  // What stands after some words of a query.
+  struct Step {
+    std::int64_t vector = 0, row = 0;            // of the products, and of the segments' sums
+    std::int64_t vector_step = 0, row_step = 0;  // which began them
+    Row undo{0, 0};                              // postings whose products are to be put back
+  };
+
+  void enter(std::int64_t b) {
+    n_ = index_.block_starts[b + 1] - index_.block_starts[b];
+    parts_ = segments_.of(b);
+    const auto* const weights = index_.weights.data() + index_.block_starts[b];
+    if (!index_.unit_weights) std::copy_n(weights, n_, vector(0));
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const auto end = i + 1 == parts_.size() ? block_size : parts_[i].end;  // slots may be wild
+      if (parts_.size() > 1)
+        std::fill(part_of_.begin() + parts_[i].begin, part_of_.begin() + end, static_cast<std::uint16_t>(i));
+      sums(0)[i] = parts_[i].weight;
+    }
+    largest_weight_ = index_.unit_weights ? 1.0 : kernels_.largest(weights, n_);
+  }
+
+  const double* exact(const SharedQueries& queries, const SharedQueries::Member& member) {
+    take(queries, member, std::ssize(member.words));
+    return summed(steps_.back());
+  }
+
+  const double* near(const SharedQueries& queries, const SharedQueries::Member& member, double tolerance,
+                     Certainty& known) {
+    double weight = 0;
+    for (const auto& part : parts_) weight = std::max(weight, known.relative[part.class_id]);
+    const auto enough = tolerance * known.certain - known.left_out;
+    const auto [n_certain, gain] = may_gain(queries, member.words, weight * largest_weight_);
+    const double* found = nullptr;
+    if (gain <= enough) {
+      take(queries, member, n_certain);
+      found = summed(steps_[n_certain]);
+      known.left_out += gain;
+    } else {
+      found = exact(queries, member);
+    }
+    for (std::size_t j = 0; j < parts_.size(); ++j)
+      known.certain += found[j] * known.relative[parts_[j].class_id];
+    return found;
+  }
+
+  // How many words cannot be left out, and U of the others; `most` is the largest product before all words.
+  std::pair<std::int64_t, double> may_gain(const SharedQueries& queries,
+                                           std::span<const SharedQueries::Word> words, double most) const {
+    double gain = 0;
+    std::int64_t n_certain = 0;
+    for (std::int64_t k = 0; k < std::ssize(words); ++k) {
+      const auto run = queries.postings(words[k]);
+      const auto factor = queries.largest_factor(words[k]);
+      if (is_full(run)) {
+        n_certain = k + 1;
+        gain = 0;
+      } else {
+        gain += static_cast<double>(run.end - run.begin) * (factor - 1) * most;
+      }
+      most *= factor;
+    }
+    return {n_certain, gain};
+  }
+
+  double* vector(std::int64_t i) {
+    while (std::ssize(vectors_) <= i) vectors_.emplace_back(block_size);
+    return vectors_[i].data();
+  }
+  double* sums(std::int64_t i) { return rows_.data() + i * most_parts_; }
+
+  // The sums of a step that stands last, or that something was raised behind.
+  const double* summed(const Step& step) {
+    double* const row = sums(step.row);
+    if (!std::exchange(summed_[step.row], true))
+      for (std::size_t i = 0; i < parts_.size(); ++i)
+        row[i] = kernels_.sum(vector(step.vector) + parts_[i].begin, parts_[i].end - parts_[i].begin);
+    return row;
+  }
+
+  // To what stood after the first n words.
+  void go_back(std::int64_t n_words) {
+    for (; std::ssize(steps_) > n_words + 1; steps_.pop_back()) {
+      const auto& step = steps_.back();
+      const auto n = step.undo.end - step.undo.begin;
+      n_old_ -= n;
+      if (n > 0 && step.vector_step <= n_words)
+        kernels_.put(index_.slots.data() + step.undo.begin, old_.data() + n_old_, n, vector(step.vector));
+    }
+  }
+
+  bool is_full(Row run) const { return run.end - run.begin == n_; }
+
+  // The first n words, as far as they do not stand yet.
+  void take(const SharedQueries& queries, const SharedQueries::Member& member, std::int64_t n) {
+    while (std::ssize(steps_) <= n) {
+      const auto& word = member.words[steps_.size() - 1];
+      const auto run = queries.postings(word);
+      auto next = steps_.back();
+      next.undo = {0, 0};
+      if (is_full(run))
+        multiply(run, word.x, next);
+      else if (run.begin < run.end)
+        raise(run, factors_of(run, word.x), next);
+      steps_.push_back(next);
+    }
+  }
+
+  const double* factors_of(Row run, double x) {
+    if (x == 1) return factors_.data() + run.begin;
+    kernels_.scaled_exp(values_.data() + run.begin, run.end - run.begin, x, powers_.data());
+    return powers_.data();
+  }
+
+  void multiply(Row run, double x, Step& next) {
+    const double* const from = vector(next.vector);
+    if (next.vector_step <= kept_) {
+      next.vector_step = std::ssize(steps_);
+      ++next.vector;
+    }
+    own_row(next);
+    summed_[next.row] = false;
+    double* const to = vector(next.vector);
+    const bool twice = x == 2;  // as common words are in short texts: cheaper than a power
+    const double* const factors = factors_of(run, twice ? 1 : x);
+    kernels_.multiply_full(from, factors, n_, to);
+    if (twice) kernels_.multiply_full(to, factors, n_, to);
+  }
+
+  void raise(Row run, const double* factors, Step& next) {
+    const double* const before = summed(steps_.back());
+    if (own_row(next)) std::copy_n(before, parts_.size(), sums(next.row));
+    summed_[next.row] = true;
+    next.undo = run;
+    const auto* const slots = index_.slots.data() + run.begin;
+    const auto n = run.end - run.begin;
+    double* const products = vector(next.vector);
+    double* const old = old_.data() + std::exchange(n_old_, n_old_ + n);
+    double* const row = sums(next.row);
+    for (std::int64_t k = 0; k < n;) {
+      const auto part = parts_.size() == 1 ? 0U : part_of_[slots[k] & (block_size - 1)];
+      auto end = n;
+      if (part + 1U < parts_.size())
+        for (end = k + 1; end < n && slots[end] < parts_[part].end;) ++end;
+      row[part] += kernels_.raise(slots + k, factors + k, end - k, products, old + k);
+      k = end;
+    }
+  }
+
+  // Vectors and rows that began behind the words that stay are nobody else's. Whether it had to begin one.
+  bool own_row(Step& next) const {
+    if (next.row_step > kept_) return false;
+    next.row_step = std::ssize(steps_);
+    ++next.row;
+    return true;
+  }
+
+  const IndexView& index_;
+  const Segments& segments_;
+  std::span<const double> values_, factors_, largest_;
+  const BlockKernels& kernels_ = block_kernels();
+  std::int64_t n_ = 0, kept_ = 0;  // slots of the block; words of the query that the next one has too
+  double largest_weight_ = 1;
+  std::span<const Segment> parts_;
+  std::vector<Step> steps_ = std::vector<Step>(1);
+  std::vector<std::vector<double>> vectors_;
+  std::int64_t most_parts_ = 0;
+  Buffer<double> rows_;
+  std::vector<std::uint8_t> summed_ =
+      std::vector<std::uint8_t>(most_shared + 1);  // which rows are up to date
+  std::int64_t n_old_ = 0;
+  Buffer<double> old_ = Buffer<double>(most_shared * block_size);  // what words have changed, in turn
+  std::vector<double> powers_ = std::vector<double>(block_size);
+  std::vector<std::uint16_t> part_of_ = std::vector<std::uint16_t>(block_size);
+};
+
+}  // namespace genus
