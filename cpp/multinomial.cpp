@@ -11,101 +11,21 @@
 #include "fixed_point.h"
 #include "parallel.h"
 #include "scores.h"
+#include "term_sums.h"
 
 namespace genus {
 namespace {
 
 constexpr std::int64_t grain = 4096;  // words of cheap work per task
 
-// A full row of a table, to be added x times.
-struct Term {
-  const double* values;
-  double x;
-};
-
-// Any other row.
+// A row that is not full, to be added x times.
 struct PartTerm {
   Row row;
   double x;
 };
 
-// Several classes side by side; need not be aligned in memory.
-using Four = double __attribute__((vector_size(32), aligned(8)));
-using Two = double __attribute__((vector_size(16), aligned(8)));
-
-// sums += sum over terms of x * values, for `count` vectors of classes from c on, held in registers. A chain
-// of additions waits for each result: with few vectors, even and odd terms are added apart to have chains
-// enough.
-template <class Lanes, int count>
-inline __attribute__((always_inline)) void add_lanes(std::span<const Term> terms, std::int64_t c,
-                                                     double* sums) {
-  constexpr std::size_t chains = count < 4 ? 2 : 1;
-  Lanes totals[chains][count] = {};
-  std::size_t t = 0;
-  for (; t + chains <= terms.size(); t += chains)
-    for (std::size_t j = 0; j < chains; ++j) {
-      const auto* const values = reinterpret_cast<const Lanes*>(terms[t + j].values + c);
-      for (int i = 0; i < count; ++i) totals[j][i] += terms[t + j].x * values[i];
-    }
-  for (int i = 0; t < terms.size() && i < count; ++i)
-    totals[0][i] += terms[t].x * reinterpret_cast<const Lanes*>(terms[t].values + c)[i];
-  for (std::size_t j = 0; j < chains; ++j)
-    for (int i = 0; i < count; ++i) reinterpret_cast<Lanes*>(sums + c)[i] += totals[j][i];
-}
-
-inline __attribute__((always_inline)) void add_terms_inline(std::span<const Term> terms, std::int64_t n,
-                                                            double* sums) {
-  std::int64_t c = 0;
-  for (; c + 32 <= n; c += 32) add_lanes<Four, 8>(terms, c, sums);
-  // What is left in one pass: another would read all terms again.
-  const auto vectors = (n - c) / 4;
-  switch (vectors) {
-    case 7:
-      add_lanes<Four, 7>(terms, c, sums);
-      break;
-    case 6:
-      add_lanes<Four, 6>(terms, c, sums);
-      break;
-    case 5:
-      add_lanes<Four, 5>(terms, c, sums);
-      break;
-    case 4:
-      add_lanes<Four, 4>(terms, c, sums);
-      break;
-    case 3:
-      add_lanes<Four, 3>(terms, c, sums);
-      break;
-    case 2:
-      add_lanes<Four, 2>(terms, c, sums);
-      break;
-    case 1:
-      add_lanes<Four, 1>(terms, c, sums);
-      break;
-  }
-  c += 4 * vectors;
-  if (c + 2 <= n) add_lanes<Two, 1>(terms, std::exchange(c, c + 2), sums);
-  if (c < n) add_lanes<double, 1>(terms, c, sums);
-}
-
-// The widest vectors that the running machine has. No fused multiply-add: every x86-64 gives the same bits.
-using AddTerms = void (*)(std::span<const Term>, std::int64_t, double*);
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) void add_terms_avx2(std::span<const Term> terms, std::int64_t n,
-                                                    double* sums) {
-  add_terms_inline(terms, n, sums);
-}
-#endif
-void add_terms_portable(std::span<const Term> terms, std::int64_t n, double* sums) {
-  add_terms_inline(terms, n, sums);
-}
-AddTerms fastest_add_terms() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return add_terms_avx2;
-#endif
-  return add_terms_portable;
-}
-
-inline void scatter_row(double x, const WordTableView<double>& table, Row row, std::vector<double>& sums) {
+template <class Real>
+inline void scatter_row(double x, const WordTableView<Real>& table, Row row, std::vector<double>& sums) {
   const auto junk = sums.size() - 1;
   for (auto k = row.begin; k < row.end; ++k)
     sums[std::min<std::size_t>(static_cast<std::uint32_t>(table.classes[k]), junk)] += x * table.values[k];
@@ -150,9 +70,11 @@ namespace {
 
 // Two classes and a full table, the common case of yes and no: a row is one vector, and the sums stay in
 // registers. Documents' entries go round four of them, since each addition waits for the one before.
-template <class Value>
-std::array<double, 2> score_two(const WordTableView<double>& table, const Csr<Value>& documents,
-                                std::int64_t d, double& length) {
+template <class Real, class Value>
+std::array<double, 2> score_two(const WordTableView<Real>& table, const Csr<Value>& documents, std::int64_t d,
+                                double& length) {
+  using Pair __attribute__((vector_size(2 * sizeof(Real)), aligned(sizeof(Real)))) = Real;
+  using Two __attribute__((vector_size(16))) = double;
   constexpr int chains = 4;
   Two sums[chains] = {};
   double lengths[chains] = {};
@@ -160,7 +82,8 @@ std::array<double, 2> score_two(const WordTableView<double>& table, const Csr<Va
     const std::int64_t w = documents.indices[k];
     if (!table.has(w)) return;
     const auto x = static_cast<double>(documents.values[k]);
-    sums[chain] += x * *reinterpret_cast<const Two*>(table.values.data() + 2 * w);
+    const auto values = *reinterpret_cast<const Pair*>(table.values.data() + 2 * w);
+    sums[chain] += x * __builtin_convertvector(values, Two);
     lengths[chain] += x;
   };
   auto k = documents.indptr[d];
@@ -174,19 +97,19 @@ std::array<double, 2> score_two(const WordTableView<double>& table, const Csr<Va
 }
 
 // Scores documents one by one: take(d, scores of d) while they are in the cache.
-template <class Value, class Take>
-void score_each(const WordTableView<double>& table, const Csr<Value>& documents, std::span<const double> bias,
+template <class Real, class Value, class Take>
+void score_each(const WordTableView<Real>& table, const Csr<Value>& documents, std::span<const double> bias,
                 std::span<const double> log_uniform, int n_threads, Take&& take) {
-  static const auto add_terms = fastest_add_terms();
   const auto score_range = [&](std::int64_t begin, std::int64_t end) {
     const auto scores = table;  // copies that no write below can change, so that they stay in registers
     const auto n_classes = std::ssize(bias);
+    constexpr std::int64_t line = 64 / sizeof(Real);  // values that come together
     const bool full = scores.cells() == scores.words() * n_classes;
     // One slot more than there are classes takes what a damaged table says of classes that do not exist.
     std::vector<double> sums(static_cast<std::size_t>(n_classes) + 1);
     // Both lists are as long as the longest document. Each entry is written to both and stays in one: which
     // one cannot be predicted, and a wrong guess would cost more than a write.
-    std::vector<Term> full_rows;
+    std::vector<Term<Real>> full_rows;
     std::vector<PartTerm> part_rows;
     for (auto d = begin; d < end; ++d) {
       if (full && n_classes == 2) {
@@ -212,14 +135,14 @@ void score_each(const WordTableView<double>& table, const Csr<Value>& documents,
         const auto x = static_cast<double>(documents.values[k]);
         length += x;
         if (full) {
-          *next_full++ = {scores.values.data() + w * n_classes, x};
+          *next_full++ = {scores.values.data() + w * n_classes, static_cast<Real>(x)};
           continue;
         }
         const auto row = scores.row(w);
-        const double* const values = scores.values.data() + row.begin;
-        for (std::int64_t c = 0; c < std::min<std::int64_t>(row.end - row.begin, 32); c += 8)
+        const Real* const values = scores.values.data() + row.begin;
+        for (std::int64_t c = 0; c < std::min<std::int64_t>(row.end - row.begin, 4 * line); c += line)
           __builtin_prefetch(values + c);
-        *next_full = {values, x};
+        *next_full = {values, static_cast<Real>(x)};
         *next_part = {row, x};
         const bool is_full = row.end - row.begin == n_classes;
         next_full += is_full;
@@ -227,7 +150,7 @@ void score_each(const WordTableView<double>& table, const Csr<Value>& documents,
       }
       for (const auto* part = part_rows.data(); part != next_part; ++part)
         scatter_row(part->x, scores, part->row, sums);
-      add_terms({full_rows.data(), next_full}, n_classes, sums.data());
+      add_terms(std::span<const Term<Real>>(full_rows.data(), next_full), n_classes, sums.data());
       for (std::int64_t c = 0; c < n_classes; ++c) sums[c] = bias[c] + (length * log_uniform[c] + sums[c]);
       take(d, std::span<const double>(sums).first(n_classes));
     }
@@ -260,8 +183,8 @@ std::int32_t first_largest(std::span<const double> row) {
 
 }  // namespace
 
-template <class Value>
-void score(const WordTableView<double>& table, const Csr<Value>& documents, std::span<const double> bias,
+template <class Real, class Value>
+void score(const WordTableView<Real>& table, const Csr<Value>& documents, std::span<const double> bias,
            std::span<const double> log_uniform, std::span<double> out, int n_threads) {
   score_each(table, documents, bias, log_uniform, n_threads,
              [&](std::int64_t d, std::span<const double> scores) {
@@ -269,8 +192,8 @@ void score(const WordTableView<double>& table, const Csr<Value>& documents, std:
              });
 }
 
-template <class Value>
-std::vector<std::int32_t> best_classes(const WordTableView<double>& table, const Csr<Value>& documents,
+template <class Real, class Value>
+std::vector<std::int32_t> best_classes(const WordTableView<Real>& table, const Csr<Value>& documents,
                                        std::span<const double> bias, std::span<const double> log_uniform,
                                        int n_threads) {
   std::vector<std::int32_t> best(static_cast<std::size_t>(documents.rows()));
@@ -305,12 +228,24 @@ std::vector<double> score_without_self(const WordTableView<std::int64_t>& counts
   return own;
 }
 
+template void score(const WordTableView<float>&, const Csr<float>&, std::span<const double>,
+                    std::span<const double>, std::span<double>, int);
+template void score(const WordTableView<float>&, const Csr<double>&, std::span<const double>,
+                    std::span<const double>, std::span<double>, int);
+template void score(const WordTableView<float>&, const Csr<std::int64_t>&, std::span<const double>,
+                    std::span<const double>, std::span<double>, int);
 template void score(const WordTableView<double>&, const Csr<float>&, std::span<const double>,
                     std::span<const double>, std::span<double>, int);
 template void score(const WordTableView<double>&, const Csr<double>&, std::span<const double>,
                     std::span<const double>, std::span<double>, int);
 template void score(const WordTableView<double>&, const Csr<std::int64_t>&, std::span<const double>,
                     std::span<const double>, std::span<double>, int);
+template std::vector<std::int32_t> best_classes(const WordTableView<float>&, const Csr<float>&,
+                                                std::span<const double>, std::span<const double>, int);
+template std::vector<std::int32_t> best_classes(const WordTableView<float>&, const Csr<double>&,
+                                                std::span<const double>, std::span<const double>, int);
+template std::vector<std::int32_t> best_classes(const WordTableView<float>&, const Csr<std::int64_t>&,
+                                                std::span<const double>, std::span<const double>, int);
 template std::vector<std::int32_t> best_classes(const WordTableView<double>&, const Csr<float>&,
                                                 std::span<const double>, std::span<const double>, int);
 template std::vector<std::int32_t> best_classes(const WordTableView<double>&, const Csr<double>&,

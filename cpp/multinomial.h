@@ -19,14 +19,14 @@ WordTable<double> build_table(const WordTableView<std::int64_t>& counts, std::sp
 
 // out[d, c] = bias_c + |d| * log_uniform_c + sum over words w of x_dw * v_wc, |d| counting known words only.
 // With v_wc = log(p(w|c) / uniform_c) this is the joint log likelihood, at the cost of the cells that are not
-// uniform: 8 bytes and one multiply-add per cell of a dense row, 12 bytes and a scattered add otherwise.
-template <class Value>
-void score(const WordTableView<double>& table, const Csr<Value>& documents, std::span<const double> bias,
+// uniform: 4 or 8 bytes and one multiply-add per cell of a dense row, 4 more and a scattered add otherwise.
+template <class Real, class Value>
+void score(const WordTableView<Real>& table, const Csr<Value>& documents, std::span<const double> bias,
            std::span<const double> log_uniform, std::span<double> out, int n_threads);
 
 // The class of the highest score of each document, the first of equal ones; no score leaves the cache.
-template <class Value>
-std::vector<std::int32_t> best_classes(const WordTableView<double>& table, const Csr<Value>& documents,
+template <class Real, class Value>
+std::vector<std::int32_t> best_classes(const WordTableView<Real>& table, const Csr<Value>& documents,
                                        std::span<const double> bias, std::span<const double> log_uniform,
                                        int n_threads);
 

@@ -67,6 +67,15 @@ def test_scores_are_the_definitions(collection, settings_):
     np.testing.assert_allclose(clf.predict_log_proba(X), expected, rtol=1e-4, atol=1e-4)
 
 
+def test_large_values_are_kept_in_double_precision():
+    X, y = corpus(seed=2)
+    assert RefinedNB().fit(unit_rows(X), y)._parameters.values.dtype == np.float32
+    sure = RefinedNB(base_weight=1e4).fit(unit_rows(X), y)
+    assert sure._parameters.values.dtype == np.float64
+    expected = normalize(reference.scores(unit_rows(X).toarray(), y, unit_rows(X).toarray(), cost=1.0, base_weight=1e4))
+    np.testing.assert_allclose(sure.predict_log_proba(unit_rows(X)), expected, rtol=1e-4, atol=1e-4)
+
+
 @given(collections(), st.integers(0, 3))
 @settings(deadline=None, max_examples=60)
 def test_temperature_is_the_likeliest(collection, seed):
@@ -206,7 +215,7 @@ def test_hostile_arrays_do_no_harm(data):
     if not array.size or array.dtype == bool:
         return
     info = np.iinfo(array.dtype) if array.dtype.kind == "i" else None
-    extremes = [info.min, info.max, -1] if info else [np.nan, np.inf, -1e308]
+    extremes = [info.min, info.max, -1] if info else [np.nan, np.inf, np.finfo(array.dtype).min]
     array[data.draw(st.integers(0, len(array) - 1))] = data.draw(st.sampled_from(extremes))
     clf = RefinedNB(focus=1.0)
     try:

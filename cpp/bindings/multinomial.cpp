@@ -56,8 +56,51 @@ std::span<const double> view(const InMatrix& m) {
   return {m.data(), m.size()};
 }
 
+// Scores by a table in single or double precision.
+template <class Real, class Value>
+void add_scores(nb::module_& m) {
+  using namespace nb::literals;
+  m.def(
+      "score",
+      [](const Words& indptr, const Classes& classes, const In<Real>& values, const Words& rows,
+         const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
+         const In<double>& log_uniform, const Matrix& out, int n_threads) {
+        const auto scores = table<Real>(indptr, classes, values);
+        const auto documents = csr<Value>(rows, columns, counts);
+        require(bias.size() == log_uniform.size() && bias.size() == out.shape(1) &&
+                    documents.rows() == static_cast<std::int64_t>(out.shape(0)),
+                "score: arrays do not belong together");
+        const nb::gil_scoped_release released;
+        score(scores, documents, bindings::view(bias), bindings::view(log_uniform), view(out), n_threads);
+      },
+      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "rows"_a.noconvert(),
+      "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
+      "out"_a.noconvert(), "n_threads"_a);
+  m.def(
+      "best_classes",
+      [](const Words& indptr, const Classes& classes, const In<Real>& values, const Words& rows,
+         const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
+         const In<double>& log_uniform, int n_threads) {
+        const auto scores = table<Real>(indptr, classes, values);
+        const auto documents = csr<Value>(rows, columns, counts);
+        require(bias.size() == log_uniform.size(), "best classes: arrays do not belong together");
+        std::vector<std::int32_t> best;
+        {
+          const nb::gil_scoped_release released;
+          best =
+              best_classes(scores, documents, bindings::view(bias), bindings::view(log_uniform), n_threads);
+        }
+        return bindings::give(std::move(best));
+      },
+      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "rows"_a.noconvert(),
+      "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
+      "n_threads"_a);
+}
+
 template <class Value>
 void add_for(nb::module_& m) {
+  add_scores<double, Value>(m);
+  add_scores<float, Value>(m);
   using namespace nb::literals;
   m.def(
       "fixed_lengths",
@@ -91,41 +134,6 @@ void add_for(nb::module_& m) {
       },
       "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "scales"_a.noconvert(),
       "codes"_a.noconvert(), "n_words"_a, "n_classes"_a, "n_threads"_a);
-  m.def(
-      "score",
-      [](const Words& indptr, const Classes& classes, const In<double>& values, const Words& rows,
-         const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
-         const In<double>& log_uniform, const Matrix& out, int n_threads) {
-        const auto scores = table<double>(indptr, classes, values);
-        const auto documents = csr<Value>(rows, columns, counts);
-        require(bias.size() == log_uniform.size() && bias.size() == out.shape(1) &&
-                    documents.rows() == static_cast<std::int64_t>(out.shape(0)),
-                "score: arrays do not belong together");
-        const nb::gil_scoped_release released;
-        score(scores, documents, bindings::view(bias), bindings::view(log_uniform), view(out), n_threads);
-      },
-      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "rows"_a.noconvert(),
-      "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
-      "out"_a.noconvert(), "n_threads"_a);
-  m.def(
-      "best_classes",
-      [](const Words& indptr, const Classes& classes, const In<double>& values, const Words& rows,
-         const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
-         const In<double>& log_uniform, int n_threads) {
-        const auto scores = table<double>(indptr, classes, values);
-        const auto documents = csr<Value>(rows, columns, counts);
-        require(bias.size() == log_uniform.size(), "best classes: arrays do not belong together");
-        std::vector<std::int32_t> best;
-        {
-          const nb::gil_scoped_release released;
-          best =
-              best_classes(scores, documents, bindings::view(bias), bindings::view(log_uniform), n_threads);
-        }
-        return bindings::give(std::move(best));
-      },
-      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "rows"_a.noconvert(),
-      "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
-      "n_threads"_a);
   m.def(
       "best_classes_by",
       [](const Classes& places, const In<float>& in_order, const In<std::int16_t>& steps,

@@ -23,6 +23,7 @@ Float32 = NDArray[np.float32]
 _SEARCH_TOLERANCE = 0.05  # of a margin, which is 1 where nothing is left to learn
 _MAX_PASSES = 1000
 _NO_OFFSETS = np.zeros((0, 0), dtype=np.float32)
+_SMALL = 100.0  # what single precision holds to the fifth digit behind the point
 _ENOUGH = 4000  # documents, to find one number,
 _ENOUGH_SCORES = 1_000_000  # or scores, where classes are many
 
@@ -184,13 +185,19 @@ def likeliest_temperature(scores: Float64, codes: Int32, weights: Float64) -> fl
 
 @dataclass(frozen=True)
 class RefinedTable(ScoreTable):
-    """A score table for rows with a focus, whose ``factors`` it holds; none where rows stay as they are."""
+    """A score table for rows with a focus, whose ``factors`` it holds; none where rows stay as they are.
+
+    Its values are learned, and kept, in single precision, but for large ones: a naive Bayes base that tells a few
+    documents apart without a mistake has no bounds to its factor.
+    """
 
     factors: Float64
 
     @classmethod
     def of(cls, table: ScoreTable, focus: Focus) -> RefinedTable:
         arrays = {name: getattr(table, name) for name in ScoreTable.__dataclass_fields__}
+        if np.abs(table.values).max(initial=0.0) <= _SMALL:
+            arrays["values"] = table.values.astype(np.float32)
         return cls(**arrays, factors=focus.factors)
 
     @property
