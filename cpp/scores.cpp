@@ -40,6 +40,16 @@ void normalize_log_rows(std::span<double> scores, std::int64_t n_columns, int n_
   });
 }
 
+void add_scaled_rows(std::span<const double> scores, std::span<const double> factors, std::span<double> total,
+                     int n_threads) {
+  const auto n = std::ssize(factors);
+  const auto n_columns = n > 0 ? std::ssize(scores) / n : 0;
+  parallel_ranges(n, rows_per_task(n_columns), n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto d = begin; d < end; ++d)
+      for (auto k = d * n_columns; k < (d + 1) * n_columns; ++k) total[k] += factors[d] * scores[k];
+  });
+}
+
 Top top_of_rows(std::span<const double> scores, std::int64_t n_columns, std::int64_t k, int n_threads) {
   const auto n = std::ssize(scores) / n_columns;
   Top top{std::vector<std::int32_t>(n * k), std::vector<double>(n * k)};

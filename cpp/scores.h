@@ -10,6 +10,10 @@ namespace genus {
 // Subtracts from each row of `scores` the logarithm of the sum of its exponentials. Rows of -inf stay.
 void normalize_log_rows(std::span<double> scores, std::int64_t n_columns, int n_threads);
 
+// total[d] += factors[d] * scores[d], for rows d of n_columns numbers.
+void add_scaled_rows(std::span<const double> scores, std::span<const double> factors, std::span<double> total,
+                     int n_threads);
+
 // The k largest of each row, largest first, equal ones by column: their columns and exp(value - logsumexp).
 struct Top {
   std::vector<std::int32_t> columns;

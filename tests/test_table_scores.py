@@ -79,3 +79,15 @@ def test_long_documents_lose_no_more_digits_than_short_ones():
     found = np.empty((1, 8))
     _core.score(*table, *rows, np.zeros(8), np.zeros(8), found, 1)
     np.testing.assert_allclose(found, n * np.float64(np.float32(0.1)), rtol=2e-6)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (500, 17), (3, 40_000)])
+def test_rows_are_scaled_and_added(shape, n_threads):
+    rng = np.random.default_rng(0)
+    scores, factors, total = rng.standard_normal(shape), rng.random(shape[0]), rng.standard_normal(shape)
+    expected = total + factors[:, np.newaxis] * scores
+    _core.add_scaled_rows(scores, factors, total, n_threads)
+    np.testing.assert_allclose(total, expected, rtol=1e-15, atol=1e-15)
+    with pytest.raises(ValueError, match="one factor for each row"):
+        _core.add_scaled_rows(scores, np.ones(shape[0] + 1), total, n_threads)

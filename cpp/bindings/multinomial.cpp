@@ -313,6 +313,16 @@ void add_multinomial(nb::module_& m) {
       },
       "scores"_a.noconvert(), "n_threads"_a);
   m.def(
+      "add_scaled_rows",
+      [](const InMatrix& scores, const In<double>& factors, const Matrix& total, int n_threads) {
+        require(factors.size() == scores.shape(0) && total.shape(0) == scores.shape(0) &&
+                    total.shape(1) == scores.shape(1),
+                "add: one factor for each row, and as many sums as scores, are needed");
+        const nb::gil_scoped_release released;
+        add_scaled_rows(view(scores), bindings::view(factors), view(total), n_threads);
+      },
+      "scores"_a.noconvert(), "factors"_a.noconvert(), "total"_a.noconvert(), "n_threads"_a);
+  m.def(
       "top_of_rows",
       [](const InMatrix& scores, std::int64_t k, int n_threads) {
         const auto n_columns = static_cast<std::int64_t>(scores.shape(1));
