@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from genus._arrays import Float64, SparseRows
+from genus._arrays import Float64, Int32, SparseRows
 from genus._character_evidence import spread_over_words
 from genus.explain import DocumentEvidence, NodeEvidence, WordEvidence
 
@@ -23,9 +23,9 @@ class Evidence(NamedTuple):
     typicality: float | None = None  # where a pool has learned what is usual
 
 
-def evidence_of(parts: Any, text: str, chosen: int, rival: int) -> Evidence:
-    """What a text says to `genus._parts.Parts` for one class (by number) against another."""
-    counts, unknown = parts.vectorizer._transform_rows([text])
+def evidence_of(parts: Any, text: str, counted: tuple[SparseRows, Int32], chosen: int, rival: int) -> Evidence:
+    """What a text, as it is counted, says to `genus._parts.Parts` for one class (by number) against another."""
+    counts, unknown = counted
     rows, model = parts.weighted(counts), parts.model
     bias, contributions = model._log_evidence(rows, [chosen, rival])
     words = name_words(parts.vectorizer, text, counts, contributions[:, 0] - contributions[:, 1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
@@ -14,6 +14,10 @@ from genus._arrays import Float64, Int64, SparseRows
 from genus._evidence import Evidence, evidence_of
 from genus.text import Vectorizer
 from genus.weighting import TermWeighting
+
+# The method that does it, and what a model without it cannot do.
+LEARN_MORE = ("_partial_fit_rows", "learn more: train it again with all texts")
+UNLEARN = ("_unlearn_rows", "unlearn: train it again without these texts")
 
 
 @dataclass(frozen=True)
@@ -67,11 +71,16 @@ class Parts:
         self.model._fit_rows(rows, labels, sample_weight)
 
     def partial_fit(self, texts: Any, labels: NDArray[Any], sample_weight: Any, *, first: bool = False) -> None:
-        self.require("_partial_fit_rows", "learn more: train it again with all texts")
-        rows = self.vectorizer._partial_fit_rows(texts)
+        self.require(*LEARN_MORE)
+        self.learn_counts(self.vectorizer._partial_fit_rows(texts), labels, sample_weight, first=first)
+
+    def learn_counts(
+        self, counts: SparseRows, labels: NDArray[Any], sample_weight: Any, *, first: bool = False
+    ) -> None:
+        """Learn more from texts that the vectorizer has learned and counted."""
         if self.weighting is not None:
-            rows = self.weighting._fit_rows(rows) if first else self.weighting._document_rows(rows)
-        self.model._partial_fit_rows(rows, labels, sample_weight)
+            counts = self.weighting._fit_rows(counts) if first else self.weighting._document_rows(counts)
+        self.model._partial_fit_rows(counts, labels, sample_weight)
 
     @property
     def learns_online(self) -> bool:
@@ -84,27 +93,17 @@ class Parts:
         self.model._learn_one(rows, label, weight)
 
     def unlearn(self, texts: Any, labels: NDArray[Any], sample_weight: Any) -> None:
-        self.require("_unlearn_rows", "unlearn: train it again without these texts")
-        rows, unknown = self.vectorizer._transform_rows(texts)
-        if self.vectorizer._keeps_every_word and unknown.any():
-            raise ValueError(f"Text {int(unknown.argmax())} has words that were never learned; nothing was unlearned.")
-        if self.weighting is not None:
-            rows = self.weighting._document_rows(rows)
+        self.require(*UNLEARN)
+        drop_words([self], [self.unlearn_counts(counts_learned(self.vectorizer, texts), labels, sample_weight)])
+
+    def unlearn_counts(self, counts: SparseRows, labels: NDArray[Any], sample_weight: Any) -> SparseRows:
+        """Unlearn texts that are counted; the words stay. The rows as the model had learned them."""
+        rows = counts if self.weighting is None else self.weighting._document_rows(counts)
         self.model._unlearn_rows(rows, labels, sample_weight)
-        self._drop_words(rows)
+        return rows
 
     def unlearn_documents(self, numbers: Any) -> None:
-        self._drop_words(self.model._unlearn_numbers(self.model._check_numbers(numbers)))
-
-    def _drop_words(self, unlearned: SparseRows) -> None:
-        """Forget the words of unlearned rows that no other text has."""
-        if self.vectorizer._grows:
-            words = unlearned.indices[unlearned.data > 0]  # one that weighs nothing leaves no count to tell by
-            keep = np.ones(self.vectorizer.n_columns_, dtype=bool)
-            keep[words] = self.model._has_counts(words)
-            for part in (self.vectorizer, self.weighting, self.model):
-                if part is not None:
-                    part._keep_columns(keep)
+        drop_words([self], [self.model._unlearn_numbers(self.model._check_numbers(numbers))])
 
     # Answers
 
@@ -144,7 +143,7 @@ class Parts:
         raise ValueError("typicality needs texts that were left out while learning; use model='auto'.")
 
     def evidence(self, text: str, chosen: int, rival: int) -> Evidence:
-        return evidence_of(self, text, chosen, rival)
+        return evidence_of(self, text, self.vectorizer._transform_rows([text]), chosen, rival)
 
     def neighbors(self, texts: Any, k: int) -> tuple[Int64, Float64]:
         found: tuple[Int64, Float64] = self.model._neighbors_rows(self.rows(texts), k)
@@ -178,6 +177,30 @@ class Parts:
         if not (weighting is None or isinstance(weighting, TermWeighting)):
             raise ValueError("a weighting was expected")
         return cls(vectorizer, weighting, model)
+
+
+def counts_learned(vectorizer: Vectorizer, texts: Any) -> SparseRows:
+    """Texts that were learned, counted; others are refused where they can be told."""
+    rows, unknown = vectorizer._transform_rows(texts)
+    if vectorizer._keeps_every_word and unknown.any():
+        raise ValueError(f"Text {int(unknown.argmax())} has words that were never learned; nothing was unlearned.")
+    return rows
+
+
+def drop_words(readers: Sequence[Parts], unlearned: Sequence[SparseRows]) -> None:
+    """Forget the words of unlearned rows that no other text has. The parts read by one vectorizer."""
+    vectorizer = readers[0].vectorizer
+    if not vectorizer._grows:
+        return
+    # A word that weighs nothing leaves no count to tell by.
+    words = np.unique(np.concatenate([rows.indices[rows.data > 0] for rows in unlearned]))
+    keep = np.ones(vectorizer.n_columns_, dtype=bool)
+    keep[words] = np.any([parts.model._has_counts(words) for parts in readers], axis=0)
+    vectorizer._keep_columns(keep)
+    for parts in readers:
+        if parts.weighting is not None:
+            parts.weighting._keep_columns(keep)
+        parts.model._keep_columns(keep)
 
 
 def _matrix(rows: SparseRows) -> Any:

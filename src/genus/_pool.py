@@ -11,19 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from genus import _core
-from genus._arrays import Float64, n_threads
+from genus._arrays import Float64, Int32, SparseRows, n_threads
 from genus._class_tree import tree_of
 from genus._documents import row_sums
-from genus._evidence import Evidence
+from genus._evidence import Evidence, evidence_of
 from genus._fitted_tree import TreeAnswers
-from genus._parts import Parts
+from genus._parts import LEARN_MORE, UNLEARN, Parts, counts_learned, drop_words
+from genus._tokens import as_texts
 from genus._tree_classifier import check_question
 from genus._tree_paths import TreePaths
 from genus.calibration import Temperature, lead
@@ -33,10 +34,24 @@ from genus.rejection import Rejection
 from genus.text import Vectorizer
 
 
+class Counted(NamedTuple):
+    """Texts as one vectorizer counts them."""
+
+    rows: SparseRows
+    unknown: Int32  # words of each text
+    lengths: Float64
+
+    @classmethod
+    def by(cls, vectorizer: Vectorizer, texts: Any) -> Counted:
+        rows, unknown = vectorizer._transform_rows(texts)
+        return cls(rows, unknown, row_sums(rows.indptr, rows.data))
+
+
 class Pool(BaseEstimator):  # type: ignore[misc]
     """Classifiers of one set of classes, their temperatures and weights, and what is usual among their texts.
 
-    Answers as `genus._parts.Parts` do, which its members are. Made by `genus.auto`, not by hand.
+    Answers as `genus._parts.Parts` do, which its members are. Members that read texts alike have one vectorizer: it
+    counts a text once for all of them, and learns its words once. Made by `genus.auto`, not by hand.
     """
 
     def __init__(self) -> None:
@@ -114,26 +129,47 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     # Answers
 
+    @property
+    def views(self) -> list[Vectorizer]:
+        """The members' vectorizers, each once."""
+        return list({id(member.vectorizer): member.vectorizer for member in self.members}.values())
+
+    def readers(self, view: Vectorizer) -> list[Parts]:
+        """The members that read by this vectorizer."""
+        return [member for member in self.members if member.vectorizer is view]
+
+    def _counted(self, texts: Any) -> list[Counted]:
+        """Texts as each member counts them."""
+        texts = as_texts(texts)
+        views = {id(view): Counted.by(view, texts) for view in self.views}
+        return [views[id(member.vectorizer)] for member in self.members]
+
+    def _factors(self, counted: Sequence[Counted]) -> list[Float64]:
+        """What the scores of each member are multiplied by, for each text."""
+        parts = zip(self.weights.tolist(), self.temperatures, counted, strict=True)
+        return [weight * temperature.factors(texts.lengths) for weight, temperature, texts in parts]
+
+    def _sums(self, counted: Sequence[Counted]) -> Float64:
+        """z: the members' scores added up."""
+        total = np.zeros((counted[0].rows.n_rows, len(self.classes_)))
+        threads = n_threads(self.vectorizer.n_jobs)
+        for member, texts, factors in zip(self.members, counted, self._factors(counted), strict=True):
+            scores = member.model._joint_log_likelihood(member.weighted(texts.rows))
+            _core.add_scaled_rows(scores, factors, total, threads)
+        return total
+
+    def _sharpened(self, sums: Float64) -> Float64:
+        """Sums of scores made into scores of the pool, in place."""
+        sums *= self.sharpness.factors(lead(sums))[:, np.newaxis]
+        return sums
+
     def scores(self, texts: Any) -> tuple[Float64, Float64]:
         """The pooled scores of the classes, by the learned priors, and each text's share of words that are known.
 
         Known, that is, to the first member.
         """
-        total: Float64 | None = None
-        shares: Float64 | None = None
-        for member, temperature, weight in zip(self.members, self.temperatures, self.weights, strict=True):
-            counts, unknown = member.vectorizer._transform_rows(texts)
-            lengths = row_sums(counts.indptr, counts.data)
-            scores = member.model._joint_log_likelihood(member.weighted(counts))
-            scores *= (weight * temperature.factors(lengths))[:, np.newaxis]
-            if total is None or shares is None:
-                total, shares = scores, known_shares(lengths, unknown)
-            else:
-                total += scores
-        assert total is not None
-        assert shares is not None
-        total *= self.sharpness.factors(lead(total))[:, np.newaxis]
-        return total, shares
+        counted = self._counted(texts)
+        return self._sharpened(self._sums(counted)), known_shares(counted[0].lengths, counted[0].unknown)
 
     def log_proba(self, texts: Any) -> Float64:
         scores = self.scores(texts)[0]
@@ -143,7 +179,10 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     def answers(self, texts: Any) -> NDArray[Any]:
         """The most probable label of each text."""
-        labels: NDArray[Any] = self.classes_[(self.scores(texts)[0] + self.shift).argmax(axis=1)]
+        scores = self._sums(self._counted(texts))
+        if self.shifts:
+            scores = self._sharpened(scores) + self.shift  # otherwise, sharpness changes no order
+        labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
         return labels
 
     def answer_one(self, text: str) -> Any:
@@ -172,14 +211,26 @@ class Pool(BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, texts: Any, labels: Any, sample_weight: Any) -> None:
         """What was chosen and how it is weighed stays; every member learns."""
         self._check_new(labels)
-        for member in self.members:
-            member.partial_fit(texts, labels, sample_weight)
+        self._require(*LEARN_MORE)
+        texts = as_texts(texts)
+        for view in self.views:
+            counts = view._partial_fit_rows(texts)
+            for member in self.readers(view):
+                member.learn_counts(counts, labels, sample_weight)
 
     def unlearn(self, texts: Any, labels: Any, sample_weight: Any) -> None:
-        first, *others = self.members
-        first.unlearn(texts, labels, sample_weight)  # refuses, before anything has changed, what was not learned
-        for member in others:
-            member.unlearn(texts, labels, sample_weight)
+        self._require(*UNLEARN)
+        texts = as_texts(texts)
+        learned = {id(view): counts_learned(view, texts) for view in self.views}
+        unlearned = {}
+        for member in self.members:  # the first refuses, before anything has changed, what was not learned
+            unlearned[id(member)] = member.unlearn_counts(learned[id(member.vectorizer)], labels, sample_weight)
+        for view in self.views:
+            drop_words(readers := self.readers(view), [unlearned[id(member)] for member in readers])
+
+    def _require(self, method: str, what: str) -> None:
+        for member in self.members:
+            member.require(method, what)
 
     def _check_new(self, labels: Any) -> None:
         """What was stated for each class leaves no room for new ones."""
@@ -196,22 +247,20 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     def evidence(self, text: str, chosen: int, rival: int) -> Evidence:
         """The members' evidence, each with its part in the sum."""
-        shift = self.shift
-        pooled = np.zeros((1, len(shift)))
-        parts = []
-        for member, temperature, weight in zip(self.members, self.temperatures, self.weights, strict=True):
-            counts, _ = member.vectorizer._transform_rows([text])
-            factor = float(weight * temperature.factors(row_sums(counts.indptr, counts.data))[0])
-            pooled += factor * member.model._joint_log_likelihood(member.weighted(counts))
-            parts.append((factor, member.evidence(text, chosen, rival)))
-        sharpness = float(self.sharpness.factors(lead(pooled))[0])
-        parts = [(sharpness * factor, part) for factor, part in parts]
+        shift, counted = self.shift, self._counted([text])
+        sums = self._sums(counted)
+        sharpness = float(self.sharpness.factors(lead(sums))[0])
+        parts = [
+            (sharpness * float(factors[0]), evidence_of(member, text, (seen.rows, seen.unknown), chosen, rival))
+            for member, seen, factors in zip(self.members, counted, self._factors(counted), strict=True)
+        ]
         words: dict[str, WordEvidence] = {}
         for factor, part in parts:
             for word in part.words:
                 known = words.get(word.word, replace(word, contribution=0.0))
                 words[word.word] = known.plus(factor * word.contribution)
         first = parts[0][1]
+        share = known_shares(counted[0].lengths, counted[0].unknown)
         return Evidence(
             sum(factor * part.prior for factor, part in parts) + float(shift[chosen] - shift[rival]),
             tuple(words.values()),
@@ -220,14 +269,17 @@ class Pool(BaseEstimator):  # type: ignore[misc]
             (),
             first.n_unknown,
             first.n_words,
-            None if self.rejection is None else float(self.typicality([text])[0]),
+            None if self.rejection is None else float(self.rejection.typicality(sharpness * sums, share)[0]),
         )
 
     # Keeping
 
     def _get_state(self) -> dict[str, Any]:
+        views = self.views
+        place = {id(view): i for i, view in enumerate(views)}
         return {
-            "members": [member.get_state() for member in self.members],
+            "views": views,
+            "members": [member.get_state() | {"vectorizer": place[id(member.vectorizer)]} for member in self.members],
             "temperatures": np.array([[t.log_scale, t.length_power] for t in self.temperatures]),
             "weights": self.weights,
             "sharpness": np.array([self.sharpness.log_scale, self.sharpness.length_power]),
@@ -243,7 +295,9 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         n = len(members) if isinstance(members, list) else 0
         if not n or not all(isinstance(member, Mapping) for member in members):
             raise ValueError("a pool of classifiers was expected")
-        members = [Parts.from_state(member) for member in members]
+        if "views" not in state:
+            raise ValueError("it is of a genus that counted texts anew for each member; train it again")
+        members = [Parts.from_state(member | {"vectorizer": _view(state["views"], member)}) for member in members]
         sharpness = state["sharpness"]
         for array, shape in (
             (temperatures, (n, 2)),
@@ -262,6 +316,14 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         self.shifts = dict(zip(shifted.tolist(), shifts.tolist(), strict=True))
         self.temperatures = [Temperature(float(u), float(v)) for u, v in temperatures]
         self.rejection = None if rejection is None else Rejection.from_state(rejection)
+
+
+def _view(views: Any, member: Mapping[str, Any]) -> Any:
+    """The vectorizer of a member, by its place in a file."""
+    place = member["vectorizer"]
+    if not isinstance(views, list) or type(place) is not int or not 0 <= place < len(views):
+        raise ValueError("the members of a pool and its vectorizers do not belong together")
+    return views[place]
 
 
 def top_labels(log_proba: Float64, labels: NDArray[Any], k: int, n_jobs: int | None) -> tuple[NDArray[Any], Float64]:

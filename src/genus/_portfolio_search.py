@@ -230,9 +230,9 @@ class Search:
         return Rejection.fit(pooled, self.materials(members[0].trial.candidate.view).shares[self.jury.chosen])
 
     def parts(self, member: Member) -> tuple[Vectorizer, TermWeighting | None]:
-        """How the member reads texts: parts of its own, since each member may learn and unlearn words."""
+        """How the member reads texts: by the vectorizer that it shares with others, and a weighting of its own."""
         materials = self.materials(member.trial.candidate.view)
-        return deepcopy((materials.vectorizer, materials.weighted(member.trial.candidate.weighting)[0]))
+        return materials.vectorizer, deepcopy(materials.weighted(member.trial.candidate.weighting)[0])
 
     def model(self, member: Member, n_jobs: int | None, *, coded: bool = False) -> Any:
         """The member's model, not yet fitted."""

@@ -79,7 +79,10 @@ class Temperature:
 
 def lead(scores: NDArray[np.floating]) -> Float64:
     """How far the best class is ahead of the mean class; impossible classes have no part in it."""
-    finite = np.where(np.isfinite(scores), scores, np.nan)
+    possible = np.isfinite(scores)
+    if possible.all():
+        return np.asarray(scores.max(axis=1) - scores.mean(axis=1), dtype=np.float64)
+    finite = np.where(possible, scores, np.nan)
     return np.asarray(np.nanmax(finite, axis=1) - np.nanmean(finite, axis=1), dtype=np.float64)
 
 
