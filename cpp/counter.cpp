@@ -15,16 +15,21 @@
 namespace genus {
 namespace {
 
-constexpr std::size_t block_weight = 1 << 18;  // bytes of text in a block: many blocks per thread, few in all
+// Bytes of text in a block: many blocks per thread, so that all end together, but few in all.
+constexpr std::size_t least_weight = 1 << 14, most_weight = 1 << 18;
+constexpr std::size_t usual_blocks = 32;  // unless they would be too small, or too large
 
 // Ranges of consecutive documents of about equal work.
 std::vector<std::pair<std::int64_t, std::int64_t>> split(const TokenSource& source) {
+  std::size_t total = 0;
+  for (std::int64_t d = 0; d < source.size(); ++d) total += source.weight(d) + 16;
+  const auto enough = std::clamp(total / usual_blocks, least_weight, most_weight);
   std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
   std::int64_t first = 0;
   std::size_t weight = 0;
   for (std::int64_t d = 0; d < source.size(); ++d) {
     weight += source.weight(d) + 16;
-    if (weight >= block_weight) {
+    if (weight >= enough) {
       ranges.emplace_back(first, d + 1);
       first = d + 1;
       weight = 0;
@@ -309,8 +314,11 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
   CountedRows<Value> result;
   result.indptr.assign(n_documents + 1, 0);
   result.unknown.assign(n_documents, 0);
-  std::vector<Finder> finders(static_cast<std::size_t>(std::max(n_threads, 1)),
-                              Finder(vocabulary, range, n_documents));
+  const auto n_finders =
+      std::min<std::size_t>(ranges.size(), static_cast<std::size_t>(std::max(n_threads, 1)));
+  std::vector<Finder> finders;
+  finders.reserve(n_finders);
+  while (finders.size() < n_finders) finders.emplace_back(vocabulary, range, n_documents);
   for_each_range(source, range.edges, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
     std::vector<std::uint32_t> keys, spare;
     Finder& finder = finders[worker.id];

@@ -87,10 +87,15 @@ class Finder {
       std::fill(columns.begin(), columns.end(), Vocabulary::unknown);
       return;
     }
+    // Each place is written to the list and stays if its word is absent, which nobody could predict.
+    missing_.resize(tokens.size());
+    std::size_t n_missing = 0;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       columns[i] = cache_.find(tokens[i]);
-      if (columns[i] == WordCache::absent) missing_.push_back(i);
+      missing_[n_missing] = i;
+      n_missing += columns[i] == WordCache::absent;
     }
+    missing_.resize(n_missing);
     find_missing(tokens, 1);
     for (const std::size_t i : missing_) cache_.enter(tokens[i], columns[i]);
   }

@@ -134,10 +134,14 @@ void scan_all(const char* text, std::size_t length, char* out, std::uint64_t* ma
 
 void Tokenizer::operator()(const Text& text, std::vector<Token>& tokens) {
   const bool in_words = options_.analyzer == Analyzer::word || options_.analyzer == Analyzer::nonspace;
-  if (in_words && is_ascii(text)) {
+  if ((in_words || options_.analyzer == Analyzer::chars) && is_ascii(text)) {
     char* const bytes = bytes_.reserve(text.length);
     scan_ascii(static_cast<const char*>(text.data), text.length, bytes);
-    ascii_words(bytes, text.length, tokens);
+    if (in_words) {
+      ascii_words(bytes, text.length, tokens);
+    } else {
+      ascii_chars(bytes, text.length, tokens);
+    }
     return bytes_.keep(text.length);
   }
   if (in_words && text.encoding == Encoding::latin1 && options_.accents == TokenizerOptions::Accents::keep)
@@ -192,6 +196,25 @@ void Tokenizer::ascii_words(const char* bytes, std::size_t length, std::vector<T
     carry = mask >> 63;
   }
   if (inside) change(length);
+}
+
+// As chars(), where a character is a byte.
+void Tokenizer::ascii_chars(char* bytes, std::size_t length, std::vector<Token>& tokens) const {
+  const auto is_space = [&](std::size_t i) {
+    const auto x = static_cast<unsigned char>(bytes[i]);
+    return (x >= 9 && x <= 13) || (x >= 28 && x <= 32);
+  };
+  std::size_t n_chars = 0;
+  for (std::size_t i = 0; i < length; ++i) {
+    char byte = bytes[i];
+    if (is_space(i) && i + 1 < length && is_space(i + 1)) {
+      while (i + 1 < length && is_space(i + 1)) ++i;
+      byte = ' ';
+    }
+    bytes[n_chars++] = byte;
+  }
+  for (std::size_t n = options_.min_n; n <= std::min<std::size_t>(options_.max_n, n_chars); ++n)
+    for (std::size_t i = 0; i + n <= n_chars; ++i) tokens.push_back(make_token(bytes + i, n));
 }
 
 void Tokenizer::latin1_words(const std::uint8_t* text, std::size_t length, std::vector<Token>& tokens) {

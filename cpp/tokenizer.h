@@ -66,6 +66,7 @@ class Tokenizer {
 
   void scan_ascii(const char* text, std::size_t length, char* out);
   void ascii_words(const char* bytes, std::size_t length, std::vector<Token>& tokens) const;
+  void ascii_chars(char* bytes, std::size_t length, std::vector<Token>& tokens) const;
   void latin1_words(const std::uint8_t* text, std::size_t length, std::vector<Token>& tokens);
   void decode(const Text& text);
   void normalise();

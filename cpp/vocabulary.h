@@ -140,8 +140,10 @@ class WordCache {
   std::int32_t find(const Token& token) const {
     if (entries_.empty() || token.length > 16) return absent;
     const Entry& entry = entries_[place(token)];
-    const bool same = entry.length == token.length && entry.head == head_of(token.data, token.length);
-    return same ? entry.column : absent;
+    const Head head = head_of(token.data, token.length);
+    const auto differs =
+        (entry.head.low ^ head.low) | (entry.head.high ^ head.high) | (entry.length ^ token.length);
+    return differs == 0 ? entry.column : absent;
   }
   void enter(const Token& token, std::int32_t column) {
     if (entries_.empty() || token.length > 16) return;
