@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -73,7 +74,7 @@ namespace {
 template <class Real, class Value>
 std::array<double, 2> score_two(const WordTableView<Real>& table, const Csr<Value>& documents, std::int64_t d,
                                 double& length) {
-  using Pair __attribute__((vector_size(2 * sizeof(Real)), aligned(sizeof(Real)))) = Real;
+  using Pair __attribute__((vector_size(2 * sizeof(Real)))) = Real;
   using Two __attribute__((vector_size(16))) = double;
   constexpr int chains = 4;
   Two sums[chains] = {};
@@ -82,7 +83,8 @@ std::array<double, 2> score_two(const WordTableView<Real>& table, const Csr<Valu
     const std::int64_t w = documents.indices[k];
     if (!table.has(w)) return;
     const auto x = static_cast<double>(documents.values[k]);
-    const auto values = *reinterpret_cast<const Pair*>(table.values.data() + 2 * w);
+    Pair values;
+    std::memcpy(&values, table.values.data() + 2 * w, sizeof values);
     sums[chain] += x * __builtin_convertvector(values, Two);
     lengths[chain] += x;
   };
@@ -100,6 +102,7 @@ std::array<double, 2> score_two(const WordTableView<Real>& table, const Csr<Valu
 template <class Real, class Value, class Take>
 void score_each(const WordTableView<Real>& table, const Csr<Value>& documents, std::span<const double> bias,
                 std::span<const double> log_uniform, int n_threads, Take&& take) {
+  static const auto add_terms = fastest_add_terms<Real>();
   const auto score_range = [&](std::int64_t begin, std::int64_t end) {
     const auto scores = table;  // copies that no write below can change, so that they stay in registers
     const auto n_classes = std::ssize(bias);
@@ -150,7 +153,7 @@ void score_each(const WordTableView<Real>& table, const Csr<Value>& documents, s
       }
       for (const auto* part = part_rows.data(); part != next_part; ++part)
         scatter_row(part->x, scores, part->row, sums);
-      add_terms(std::span<const Term<Real>>(full_rows.data(), next_full), n_classes, sums.data());
+      add_terms({full_rows.data(), next_full}, n_classes, sums.data());
       for (std::int64_t c = 0; c < n_classes; ++c) sums[c] = bias[c] + (length * log_uniform[c] + sums[c]);
       take(d, std::span<const double>(sums).first(n_classes));
     }

@@ -1,16 +1,19 @@
 #include "term_sums.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace genus {
 namespace {
 
-// Several classes side by side; need not be aligned in memory.
+// Several classes side by side. In memory they are not aligned: they are copied from there, and back.
 template <class Real, int n>
-using Lanes __attribute__((vector_size(n * sizeof(Real)), aligned(sizeof(Real)))) = Real;
+using Lanes __attribute__((vector_size(n * sizeof(Real)))) = Real;
 
-constexpr int widest = 32;           // bytes of a vector
+template <class Real>
+constexpr int widest = 32 / sizeof(Real);  // what a vector holds
+
 constexpr int vectors_at_once = 12;  // held in registers
 constexpr std::size_t ahead = 8;     // terms between asking for a row and reading it
 
@@ -30,90 +33,94 @@ struct Rows {
   std::int64_t n = 0;
 };
 
-// sums += sum over terms of x * values, for `count` vectors of classes from c on, without the first `skip`.
-// A chain of additions waits for each result: with few vectors, even and odd terms are added apart to have
+// sums += sum over terms of x * values, for `count` vectors of classes from c on. The last one is at `last`:
+// where classes do not fill it, it begins among those of the one before, whose sums are theirs already. A
+// chain of additions waits for each result: with few vectors, even and odd terms are added apart to have
 // chains enough.
 template <class Real, int width, int count>
 inline __attribute__((always_inline)) void add_lanes(std::span<const Term<Real>> terms, std::int64_t c,
-                                                     double* sums, const Rows<Real>& coming = {},
-                                                     int skip = 0) {
+                                                     std::int64_t last, double* sums,
+                                                     const Rows<Real>& coming = {}) {
   using Vector = Lanes<Real, width>;
   constexpr std::size_t chains = count < 4 ? 2 : 1;
   Vector totals[chains][count] = {};
+  const auto place = [&](int i) { return i + 1 < count ? c + width * i : last; };
+  const auto add = [&](const Term<Real>& term, std::size_t chain) __attribute__((always_inline)) {
+    for (int i = 0; i < count; ++i) {
+      Vector values;
+      std::memcpy(&values, term.values + place(i), sizeof values);
+      totals[chain][i] += term.x * values;
+    }
+  };
   std::size_t t = 0;
   for (; t + chains <= terms.size(); t += chains)
     for (std::size_t j = 0; j < chains; ++j) {
       if (t + j < coming.terms.size()) prefetch_row(coming.terms[t + j], coming.n);
-      const auto* const values = reinterpret_cast<const Vector*>(terms[t + j].values + c);
-      for (int i = 0; i < count; ++i) totals[j][i] += terms[t + j].x * values[i];
+      add(terms[t + j], j);
     }
-  for (int i = 0; t < terms.size() && i < count; ++i)
-    totals[0][i] += terms[t].x * reinterpret_cast<const Vector*>(terms[t].values + c)[i];
-  using Sums = Lanes<double, width>;
-  for (std::size_t j = 0; j < chains; ++j)
-    for (int i = 0; i < count; ++i) {
-      const auto total = __builtin_convertvector(totals[j][i], Sums);
-      if (skip == 0) reinterpret_cast<Sums*>(sums + c)[i] += total;
-      for (int lane = skip; skip > 0 && lane < width; ++lane) sums[c + width * i + lane] += total[lane];
+  if (t < terms.size()) add(terms[t], 0);
+  for (std::size_t j = 0; j < chains; ++j) {
+    for (int i = 0; i + 1 < count; ++i) {
+      Lanes<double, width> sum;
+      std::memcpy(&sum, sums + place(i), sizeof sum);
+      sum += __builtin_convertvector(totals[j][i], Lanes<double, width>);
+      std::memcpy(sums + place(i), &sum, sizeof sum);
     }
+    const auto total = __builtin_convertvector(totals[j][count - 1], Lanes<double, width>);
+    for (int lane = static_cast<int>(c + width * (count - 1) - last); lane < width; ++lane)
+      sums[last + lane] += total[lane];
+  }
 }
 
 // The same for up to so many vectors, in one pass: another would read all terms again.
 template <class Real, int width, int most>
 inline __attribute__((always_inline)) void add_vectors(std::int64_t count, std::span<const Term<Real>> terms,
-                                                       std::int64_t c, double* sums) {
+                                                       std::int64_t c, std::int64_t last, double* sums) {
   if constexpr (most > 0) {
-    if (count == most) return add_lanes<Real, width, most>(terms, c, sums);
-    add_vectors<Real, width, most - 1>(count, terms, c, sums);
+    if (count == most) return add_lanes<Real, width, most>(terms, c, last, sums);
+    add_vectors<Real, width, most - 1>(count, terms, c, last, sums);
   }
 }
 
-template <class Real>
+// For at least `width` classes.
+template <class Real, int width>
 inline __attribute__((always_inline)) void add_some(std::span<const Term<Real>> terms,
                                                     std::span<const Term<Real>> coming, std::int64_t n,
                                                     double* sums) {
-  constexpr int width = widest / sizeof(Real);
+  constexpr int whole = vectors_at_once * width;
   std::int64_t c = 0;
-  for (; c + vectors_at_once * width <= n; c += vectors_at_once * width)
-    add_lanes<Real, width, vectors_at_once>(terms, c, sums, c == 0 ? Rows<Real>{coming, n} : Rows<Real>{});
-  const auto vectors = (n - c) / width;
-  add_vectors<Real, width, vectors_at_once - 1>(vectors, terms, c, sums);
-  c += width * vectors;
-  if (c == n) return;
-  if (n >= width) {  // the last vector's first classes have their sums already
-    add_lanes<Real, width, 1>(terms, n - width, sums, {}, static_cast<int>(c - (n - width)));
-    return;
-  }
-  if constexpr (width > 4)
-    if (c + 4 <= n) add_lanes<Real, 4, 1>(terms, c, sums), c += 4;
-  if (c + 2 <= n) add_lanes<Real, 2, 1>(terms, c, sums), c += 2;
-  if (c < n) add_lanes<Real, 1, 1>(terms, c, sums);
+  for (; c + whole <= n; c += whole)
+    add_lanes<Real, width, vectors_at_once>(terms, c, c + whole - width, sums,
+                                            c == 0 ? Rows<Real>{coming, n} : Rows<Real>{});
+  add_vectors<Real, width, vectors_at_once>((n - c + width - 1) / width, terms, c, n - width, sums);
 }
 
-template <class Real>
+template <class Real, int width>
 inline __attribute__((always_inline)) void add_all(std::span<const Term<Real>> terms, std::int64_t n,
                                                    double* sums) {
-  while (!terms.empty()) {
+  if constexpr (width > 1)
+    if (n < width) return add_all<Real, width / 2>(terms, n, sums);
+  while (n > 0 && !terms.empty()) {
     const auto some = std::min(terms_at_once<Real>, terms.size());
-    add_some(terms.first(some), terms.subspan(std::min(ahead, terms.size())), n, sums);
+    add_some<Real, width>(terms.first(some), terms.subspan(std::min(ahead, terms.size())), n, sums);
     terms = terms.subspan(some);
   }
 }
 
-// The widest vectors that the running machine has, without fused multiply-add, which others lack.
-template <class Real>
-using AddTerms = void (*)(std::span<const Term<Real>>, std::int64_t, double*);
+// No fused multiply-add, which some machines lack.
 #if defined(__x86_64__)
 template <class Real>
 __attribute__((target("avx2"))) void add_terms_avx2(std::span<const Term<Real>> terms, std::int64_t n,
                                                     double* sums) {
-  add_all(terms, n, sums);
+  add_all<Real, widest<Real>>(terms, n, sums);
 }
 #endif
 template <class Real>
 void add_terms_portable(std::span<const Term<Real>> terms, std::int64_t n, double* sums) {
-  add_all(terms, n, sums);
+  add_all<Real, widest<Real>>(terms, n, sums);
 }
+}  // namespace
+
 template <class Real>
 AddTerms<Real> fastest_add_terms() {
 #if defined(__x86_64__)
@@ -122,15 +129,7 @@ AddTerms<Real> fastest_add_terms() {
   return add_terms_portable<Real>;
 }
 
-}  // namespace
-
-template <class Real>
-void add_terms(std::span<const Term<Real>> terms, std::int64_t n, double* sums) {
-  static const auto fastest = fastest_add_terms<Real>();
-  fastest(terms, n, sums);
-}
-
-template void add_terms(std::span<const Term<float>>, std::int64_t, double*);
-template void add_terms(std::span<const Term<double>>, std::int64_t, double*);
+template AddTerms<float> fastest_add_terms();
+template AddTerms<double> fastest_add_terms();
 
 }  // namespace genus

@@ -19,6 +19,10 @@ struct Term {
 // Single precision takes half the bytes and half the operations. It is used for some terms at a time, whose
 // sums are added up in double precision: long documents lose no more digits than short ones.
 template <class Real>
-void add_terms(std::span<const Term<Real>> terms, std::int64_t n, double* sums);
+using AddTerms = void (*)(std::span<const Term<Real>> terms, std::int64_t n, double* sums);
+
+// With the widest vectors that the running machine has.
+template <class Real>
+AddTerms<Real> fastest_add_terms();
 
 }  // namespace genus
