@@ -72,8 +72,9 @@ namespace {
 // Two classes and a full table, the common case of yes and no: a row is one vector, and the sums stay in
 // registers. Documents' entries go round four of them, since each addition waits for the one before.
 template <class Real, class Value>
-std::array<double, 2> score_two(const WordTableView<Real>& table, const Csr<Value>& documents, std::int64_t d,
-                                double& length) {
+inline __attribute__((always_inline)) std::array<double, 2> score_two(const WordTableView<Real>& table,
+                                                                      const Csr<Value>& documents,
+                                                                      std::int64_t d, double& length) {
   using Pair __attribute__((vector_size(2 * sizeof(Real)))) = Real;
   using Two __attribute__((vector_size(16))) = double;
   constexpr int chains = 4;

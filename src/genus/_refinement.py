@@ -188,7 +188,7 @@ class RefinedTable(ScoreTable):
     """A score table for rows with a focus, whose ``factors`` it holds; none where rows stay as they are.
 
     Its values are learned, and kept, in single precision, but for large ones: a naive Bayes base that tells a few
-    documents apart without a mistake has no bounds to its factor.
+    documents apart without a mistake has no bounds to its factor. (Two classes are read at once as they are.)
     """
 
     factors: Float64
@@ -196,7 +196,7 @@ class RefinedTable(ScoreTable):
     @classmethod
     def of(cls, table: ScoreTable, focus: Focus) -> RefinedTable:
         arrays = {name: getattr(table, name) for name in ScoreTable.__dataclass_fields__}
-        if np.abs(table.values).max(initial=0.0) <= _SMALL:
+        if len(table.bias) > 2 and np.abs(table.values).max(initial=0.0) <= _SMALL:
             arrays["values"] = table.values.astype(np.float32)
         return cls(**arrays, factors=focus.factors)
 
