@@ -23,6 +23,7 @@ struct BlockKernels {
   double (*sum_exp)(const double* values, const double* weights, std::int64_t n, double scale);
   void (*exp)(double* values, std::int64_t n);
   void (*scaled_exp)(const double* values, std::int64_t n, double x, double* out);
+  void (*log)(double* values, std::int64_t n);
   void (*log1p)(double* values, std::int64_t n);
 };
 

@@ -39,10 +39,12 @@ void add_products(const IndexView& index, const Segments& segments, std::span<co
   std::vector<double> totals(n * static_cast<std::size_t>(index.n_classes()));
   for (std::int64_t b = 0; b < index.n_blocks(); ++b)
     products.add(shared, b, tolerance, known, totals.data());
-  for (std::size_t i = 0; i < n; ++i)
+  block_kernels().log(totals.data(), std::ssize(totals));
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto row = out(members[i].query);
     for (std::int64_t l = 0; l < index.n_classes(); ++l)
-      if (index.class_starts[l + 1] > index.class_starts[l])
-        out(members[i].query)[l] += std::log(totals[l * n + i]);
+      if (index.class_starts[l + 1] > index.class_starts[l]) row[l] += totals[l * n + i];
+  }
 }
 
 // The same for any queries, by logarithms.
@@ -82,7 +84,7 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
       group[i].read(index, queries, first + i);
       const bool product = std::ssize(group[i].entries) <= most_shared && group[i].in_range(largest);
       (product ? brief : others).push_back(i);
-      if (product) group[i].sort(index);
+      if (product) group[i].sort();
     }
     const auto row = [&](std::int64_t i) { return out.subspan((first + i) * n_classes, n_classes); };
     add_products(index, segments, values, factors, largest, group, brief, tolerance, row);

@@ -76,11 +76,8 @@ struct LogSum {
 struct Entry {
   std::int64_t run, end;
   double x;
+  std::int64_t n_postings = 0;  // of all its runs
 };
-
-inline std::int64_t postings(const IndexView& index, const Entry& e) {
-  return index.run(e.end - 1).end - index.run(e.run).begin;
-}
 
 // A query on its way through the blocks.
 struct Query {
@@ -88,20 +85,20 @@ struct Query {
 
   template <class Value>
   void read(const IndexView& index, const Csr<Value>& queries, std::int64_t d) {
+    entries.reserve(static_cast<std::size_t>(queries.indptr[d + 1] - queries.indptr[d]));
     for (auto k = queries.indptr[d]; k < queries.indptr[d + 1]; ++k) {
       const std::int64_t w = queries.indices[k];
       const auto x = static_cast<double>(queries.values[k]);
       if (static_cast<std::uint64_t>(w) >= static_cast<std::uint64_t>(index.n_words()) || x == 0) continue;
       const auto [begin, end] = index.runs(w);
-      if (begin < end) entries.push_back({begin, end, x});
+      if (begin < end) entries.push_back({begin, end, x, index.run(end - 1).end - index.run(begin).begin});
     }
   }
 
   // The commonest word first, in every query alike.
-  void sort(const IndexView& index) {
-    std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
-      const auto n = postings(index, a), m = postings(index, b);
-      return n != m ? n > m : a.run < b.run;
+  void sort() {
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      return a.n_postings != b.n_postings ? a.n_postings > b.n_postings : a.run < b.run;
     });
   }
 

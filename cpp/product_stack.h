@@ -19,7 +19,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -27,6 +27,7 @@
 
 #include "block_kernels.h"
 #include "buffer.h"
+#include "hashing.h"
 #include "inverted_index.h"
 #include "mixture_scorer.h"
 
@@ -37,86 +38,100 @@ inline constexpr std::int64_t most_shared = 32;  // words of a short query
 // Short queries in an order in which neighbours share their first words.
 class SharedQueries {
  public:
+  // A word with its count, in the block at hand.
   struct Word {
-    std::int64_t number;  // among those of all these queries
     double x;
+    Row postings{0, 0};
+    double* factors = nullptr;  // of these postings, to the power of x, once they are wanted
   };
   struct Member {
     std::int64_t query;   // its number among those given
     std::int64_t shared;  // the first so many words are those of the member before
-    std::span<const Word> words;
+    std::span<const std::int32_t> words;
   };
 
   // Of the queries, those with these numbers.
   SharedQueries(const IndexView& index, std::span<const Query> queries, std::span<const std::int64_t> numbers)
       : index_(index) {
-    for (const auto i : numbers)
-      for (const auto& e : queries[i].entries) runs_.push_back({e.run, e.run, e.end, {0, 0}});
-    number_words();
-    words_.reserve(runs_.capacity());
+    std::size_t n = 0;
+    for (const auto i : numbers) n += queries[i].entries.size();
+    numbers_.reserve(n);
+    std::vector<std::int32_t> places(std::bit_ceil(2 * n + 1), -1);  // the numbers by their words' hashes
     for (const auto i : numbers) {
-      const auto start = words_.size();
-      for (const auto& e : queries[i].entries) words_.push_back({number_of(e), e.x});
-      members_.push_back({i, 0, std::span(words_).subspan(start)});
+      for (const auto& e : queries[i].entries) numbers_.push_back(number_of(e, places));
+      members_.push_back({i, 0, std::span(numbers_).last(queries[i].entries.size())});
     }
-    sort();
+    share();
   }
 
   std::span<const Member> members() const { return members_; }
+  Word& word(std::int32_t number) { return words_[number]; }
+  double largest_factor(std::int32_t number) const { return largest_[number]; }
 
   // Finds the postings of all words in block b. Blocks come in order.
   void enter(std::int64_t b) {
-    for (auto& word : runs_) word.postings = index_.next_run(word.run, word.end, b);
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      words_[i] = {words_[i].x, index_.next_run(entries_[i].run, entries_[i].end, b), nullptr};
   }
   // And their largest factors, of which `largest` are the logarithms by runs.
   void find_largest(std::span<const double> largest) {
-    largest_.assign(runs_.size(), 0.0);
-    for (std::size_t i = 0; i < runs_.size(); ++i)
-      if (runs_[i].postings.begin < runs_[i].postings.end) largest_[i] = largest[runs_[i].run - 1];
+    largest_.assign(words_.size(), 0.0);
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      if (words_[i].postings.begin < words_[i].postings.end)
+        largest_[i] = words_[i].x * largest[entries_[i].run - 1];
     block_kernels().exp(largest_.data(), std::ssize(largest_));
-  }
-  Row postings(const Word& word) const { return runs_[word.number].postings; }
-  double largest_factor(const Word& word) const {
-    const auto factor = largest_[word.number];
-    return word.x == 1 ? factor : std::pow(factor, word.x);
   }
 
  private:
-  struct Runs {
-    std::int64_t first, run, end;
-    Row postings;
-  };
-
-  void number_words() {
-    std::sort(runs_.begin(), runs_.end(), [](const Runs& a, const Runs& b) { return a.first < b.first; });
-    const auto same = [](const Runs& a, const Runs& b) { return a.first == b.first; };
-    runs_.erase(std::unique(runs_.begin(), runs_.end(), same), runs_.end());
-  }
-  std::int64_t number_of(const Entry& e) const {
-    const auto before = [](const Runs& a, std::int64_t run) { return a.first < run; };
-    return std::lower_bound(runs_.begin(), runs_.end(), e.run, before) - runs_.begin();
+  std::int32_t number_of(const Entry& e, std::span<std::int32_t> places) {
+    const auto hash = hash_join(std::bit_cast<std::uint64_t>(e.run), std::bit_cast<std::uint64_t>(e.x));
+    for (auto at = hash;; ++at) {
+      auto& number = places[at & (places.size() - 1)];
+      if (number < 0) {
+        number = static_cast<std::int32_t>(words_.size());
+        entries_.push_back(e);
+        words_.push_back({e.x});
+      }
+      if (entries_[number].run == e.run && entries_[number].x == e.x) return number;
+    }
   }
 
-  void sort() {
-    const auto before = [](const Word& a, const Word& b) {
-      return a.number != b.number ? a.number < b.number : a.x < b.x;
-    };
-    const auto same = [](const Word& a, const Word& b) { return a.number == b.number && a.x == b.x; };
-    std::sort(members_.begin(), members_.end(), [&](const Member& a, const Member& b) {
-      return std::lexicographical_compare(a.words.begin(), a.words.end(), b.words.begin(), b.words.end(),
-                                          before);
+  void share() {
+    std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) {
+      return std::lexicographical_compare(a.words.begin(), a.words.end(), b.words.begin(), b.words.end());
     });
     for (std::size_t i = 1; i < members_.size(); ++i) {
       const auto a = members_[i - 1].words, b = members_[i].words;
-      members_[i].shared = std::mismatch(a.begin(), a.end(), b.begin(), b.end(), same).second - b.begin();
+      members_[i].shared = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).second - b.begin();
     }
   }
 
   const IndexView& index_;
-  std::vector<Runs> runs_;
-  std::vector<double> largest_;  // factors of these words' postings in the block
+  std::vector<Entry> entries_;  // of these words: their runs that are still to come
   std::vector<Word> words_;
+  std::vector<double> largest_;
+  std::vector<std::int32_t> numbers_;
   std::vector<Member> members_;
+};
+
+// Pieces of memory, of at most a block each, until there are too many. All are given back at once.
+class Pieces {
+ public:
+  double* take(std::int64_t n) {
+    if (page_ < most && used_ + n > block_size) {
+      ++page_;
+      used_ = 0;
+    }
+    if (page_ == most) return nullptr;
+    if (page_ == std::ssize(pages_)) pages_.emplace_back(block_size);
+    return pages_[page_].data() + std::exchange(used_, used_ + n);
+  }
+  void clear() { page_ = used_ = 0; }
+
+ private:
+  static constexpr std::int64_t most = 256;  // 8 MB
+  std::vector<Buffer<double>> pages_;
+  std::int64_t page_ = 0, used_ = 0;
 };
 
 // What is known of a query's sum over all classes, relative to the score of the best.
@@ -169,6 +184,7 @@ class ProductStack {
     n_ = index_.block_starts[b + 1] - index_.block_starts[b];
     parts_ = segments_.of(b);
     const auto* const weights = index_.weights.data() + index_.block_starts[b];
+    powers_.clear();
     if (!index_.unit_weights) std::copy_n(weights, n_, vector(0));
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const auto end = i + 1 == parts_.size() ? block_size : parts_[i].end;  // slots may be wild
@@ -179,17 +195,17 @@ class ProductStack {
     largest_weight_ = index_.unit_weights ? 1.0 : kernels_.largest(weights, n_);
   }
 
-  const double* exact(const SharedQueries& queries, const SharedQueries::Member& member) {
+  const double* exact(SharedQueries& queries, const SharedQueries::Member& member) {
     take(queries, member, std::ssize(member.words));
     return summed(steps_.back());
   }
 
-  const double* near(const SharedQueries& queries, const SharedQueries::Member& member, double tolerance,
+  const double* near(SharedQueries& queries, const SharedQueries::Member& member, double tolerance,
                      Certainty& known) {
     double weight = 0;
     for (const auto& part : parts_) weight = std::max(weight, known.relative[part.class_id]);
     const auto enough = tolerance * known.certain - known.left_out;
-    const auto [n_certain, gain] = may_gain(queries, member.words, weight * largest_weight_);
+    const auto [n_certain, gain] = may_gain(queries, member, weight * largest_weight_);
     const double* found = nullptr;
     if (gain <= enough) {
       take(queries, member, n_certain);
@@ -204,13 +220,13 @@ class ProductStack {
   }
 
   // How many words cannot be left out, and U of the others; `most` is the largest product before all words.
-  std::pair<std::int64_t, double> may_gain(const SharedQueries& queries,
-                                           std::span<const SharedQueries::Word> words, double most) const {
+  std::pair<std::int64_t, double> may_gain(SharedQueries& queries, const SharedQueries::Member& member,
+                                           double most) const {
     double gain = 0;
     std::int64_t n_certain = 0;
-    for (std::int64_t k = 0; k < std::ssize(words); ++k) {
-      const auto run = queries.postings(words[k]);
-      const auto factor = queries.largest_factor(words[k]);
+    for (std::int64_t k = 0; k < std::ssize(member.words); ++k) {
+      const auto run = queries.word(member.words[k]).postings;
+      const auto factor = queries.largest_factor(member.words[k]);
       if (is_full(run)) {
         n_certain = k + 1;
         gain = 0;
@@ -251,27 +267,30 @@ class ProductStack {
   bool is_full(Row run) const { return run.end - run.begin == n_; }
 
   // The first n words, as far as they do not stand yet.
-  void take(const SharedQueries& queries, const SharedQueries::Member& member, std::int64_t n) {
+  void take(SharedQueries& queries, const SharedQueries::Member& member, std::int64_t n) {
     while (std::ssize(steps_) <= n) {
-      const auto& word = member.words[steps_.size() - 1];
-      const auto run = queries.postings(word);
+      auto& word = queries.word(member.words[steps_.size() - 1]);
       auto next = steps_.back();
       next.undo = {0, 0};
-      if (is_full(run))
-        multiply(run, word.x, next);
-      else if (run.begin < run.end)
-        raise(run, factors_of(run, word.x), next);
+      if (is_full(word.postings))
+        multiply(factors_of(word), next);
+      else if (word.postings.begin < word.postings.end)
+        raise(word.postings, factors_of(word), next);
       steps_.push_back(next);
     }
   }
 
-  const double* factors_of(Row run, double x) {
-    if (x == 1) return factors_.data() + run.begin;
-    kernels_.scaled_exp(values_.data() + run.begin, run.end - run.begin, x, powers_.data());
-    return powers_.data();
+  const double* factors_of(SharedQueries::Word& word) {
+    const auto [begin, end] = word.postings;
+    if (word.x == 1) return factors_.data() + begin;
+    if (word.factors != nullptr) return word.factors;
+    word.factors = powers_.take(end - begin);
+    double* const powers = word.factors != nullptr ? word.factors : passing_.data();
+    kernels_.scaled_exp(values_.data() + begin, end - begin, word.x, powers);
+    return powers;
   }
 
-  void multiply(Row run, double x, Step& next) {
+  void multiply(const double* factors, Step& next) {
     const double* const from = vector(next.vector);
     if (next.vector_step <= kept_) {
       next.vector_step = std::ssize(steps_);
@@ -279,11 +298,7 @@ class ProductStack {
     }
     own_row(next);
     summed_[next.row] = false;
-    double* const to = vector(next.vector);
-    const bool twice = x == 2;  // as common words are in short texts: cheaper than a power
-    const double* const factors = factors_of(run, twice ? 1 : x);
-    kernels_.multiply_full(from, factors, n_, to);
-    if (twice) kernels_.multiply_full(to, factors, n_, to);
+    kernels_.multiply_full(from, factors, n_, vector(next.vector));
   }
 
   void raise(Row run, const double* factors, Step& next) {
@@ -329,7 +344,8 @@ class ProductStack {
       std::vector<std::uint8_t>(most_shared + 1);  // which rows are up to date
   std::int64_t n_old_ = 0;
   Buffer<double> old_ = Buffer<double>(most_shared * block_size);  // what words have changed, in turn
-  std::vector<double> powers_ = std::vector<double>(block_size);
+  Pieces powers_;
+  std::vector<double> passing_ = std::vector<double>(block_size);
   std::vector<std::uint16_t> part_of_ = std::vector<std::uint16_t>(block_size);
 };
 

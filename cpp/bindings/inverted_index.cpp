@@ -209,10 +209,13 @@ void add_inverted_index(nb::module_& m) {
       [](const In<double>& values, const char* name, bool portable) {
         Buffer<double> result(view(values).begin(), view(values).end());
         const auto& kernels = portable ? portable_block_kernels() : block_kernels();
-        (std::string_view(name) == "exp" ? kernels.exp : kernels.log1p)(result.data(), std::ssize(result));
+        const std::string_view wanted(name);
+        const auto function = wanted == "exp" ? kernels.exp : wanted == "log" ? kernels.log : kernels.log1p;
+        function(result.data(), std::ssize(result));
         return give(std::move(result));
       },
-      "values"_a.noconvert(), "name"_a, "portable"_a, "exp or log1p as the kernels compute it: for tests.");
+      "values"_a.noconvert(), "name"_a, "portable"_a,
+      "exp, log or log1p as the kernels compute it: for tests.");
 }
 
 }  // namespace genus::bindings

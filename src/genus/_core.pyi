@@ -802,7 +802,7 @@ def fast_math(
     name: str,
     portable: bool,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """exp or log1p as the kernels compute it: for tests."""
+    """exp, log or log1p as the kernels compute it: for tests."""
 
 class OnlineOptions:
     """How an OnlineLearner counts."""
