@@ -12,7 +12,7 @@
 namespace genus {
 namespace {
 
-constexpr std::int64_t batch = 2048;  // queries that go through the blocks together, at most
+constexpr std::int64_t batch = 4096;  // queries that go through the blocks together, at most
 
 // How likely a query is under each class but for its documents, relative to the best.
 Certainty relative_to_best(std::span<const double> scores) {

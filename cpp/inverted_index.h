@@ -1,7 +1,7 @@
 // An inverted index of training documents, and mixtures over them.
 //
 // Documents stand in slots, class after class (a class is a range of slots), and slots are cut into blocks of
-// at most `block_size`, so that one number per document of a block fits the first cache. A word's postings
+// at most `block_size`, so that one number per document of a block stays in the second cache. A word's postings
 // are in slot order; those of one block are a run. A run that holds a good part of its block is filled up
 // with zeros to one value per slot: it is then read as a vector.
 //
@@ -35,7 +35,7 @@
 
 namespace genus {
 
-inline constexpr std::int64_t block_size = 4096;
+inline constexpr std::int64_t block_size = 8192;
 
 struct Index {
   std::vector<std::int64_t> words;       // word w has runs [words[w], words[w + 1])
