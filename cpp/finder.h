@@ -91,6 +91,7 @@ class Finder {
     missing_.resize(tokens.size());
     std::size_t n_missing = 0;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (i + ahead < tokens.size()) cache_.prefetch(tokens[i + ahead]);
       columns[i] = cache_.find(tokens[i]);
       missing_[n_missing] = i;
       n_missing += columns[i] == WordCache::absent;

@@ -133,10 +133,13 @@ class WordCache {
  public:
   // It grows with the work to come, up to what a core has for itself; for a few documents it stays empty.
   explicit WordCache(std::size_t n_documents)
-      : entries_(n_documents < 64 ? 0 : std::min<std::size_t>(std::bit_ceil(8 * n_documents), 1 << 15)) {}
+      : entries_(n_documents < 64 ? 0 : std::min<std::size_t>(std::bit_ceil(8 * n_documents), 1 << 16)) {}
 
   static constexpr std::int32_t absent = -2;
 
+  void prefetch(const Token& token) const {
+    if (!entries_.empty()) __builtin_prefetch(&entries_[place(token)]);
+  }
   std::int32_t find(const Token& token) const {
     if (entries_.empty() || token.length > 16) return absent;
     const Entry& entry = entries_[place(token)];
