@@ -10,9 +10,12 @@ namespace genus {
 struct BlockKernels {
   void (*add)(const std::uint16_t* slots, const double* values, std::int64_t n, double x, double* sums);
   void (*add_full)(const double* values, std::int64_t n, double x, double* sums);
-  // Multiplies products, keeps the old ones, and gives what they gain in all; put() puts the old ones back.
+  // Multiplies products, keeps the old ones, and gives what they gain in all. put() puts the old ones back.
   double (*raise)(const std::uint16_t* slots, const double* factors, std::int64_t n, double* products,
                   double* old);
+  // The same, each gain added to sums[part_of[slot]].
+  void (*raise_parts)(const std::uint16_t* slots, const double* factors, std::int64_t n,
+                      const std::uint16_t* part_of, double* products, double* old, double* sums);
   void (*put)(const std::uint16_t* slots, const double* old, std::int64_t n, double* products);
   void (*multiply_full)(const double* products, const double* factors, std::int64_t n, double* out);
   // sums += x * log1p(gain * frequency)

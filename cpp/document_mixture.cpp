@@ -40,11 +40,12 @@ void add_products(const IndexView& index, const Segments& segments, std::span<co
   for (std::int64_t b = 0; b < index.n_blocks(); ++b)
     products.add(shared, b, tolerance, known, totals.data());
   block_kernels().log(totals.data(), std::ssize(totals));
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto row = out(members[i].query);
+  constexpr std::size_t line = 8;  // numbers that lie in one
+  for (std::size_t first = 0; first < n; first += line)
     for (std::int64_t l = 0; l < index.n_classes(); ++l)
-      if (index.class_starts[l + 1] > index.class_starts[l]) row[l] += totals[l * n + i];
-  }
+      if (index.class_starts[l + 1] > index.class_starts[l])
+        for (auto i = first; i < std::min(n, first + line); ++i)
+          out(members[i].query)[l] += totals[l * n + i];
 }
 
 // The same for any queries, by logarithms.

@@ -311,6 +311,9 @@ class ProductStack {
     double* const products = vector(next.vector);
     double* const old = old_.data() + std::exchange(n_old_, n_old_ + n);
     double* const row = sums(next.row);
+    constexpr std::size_t few = 8;
+    if (parts_.size() > few)
+      return kernels_.raise_parts(slots, factors, n, part_of_.data(), products, old, row);
     for (std::int64_t k = 0; k < n;) {
       const auto part = parts_.size() == 1 ? 0U : part_of_[slots[k] & (block_size - 1)];
       auto end = n;
