@@ -65,17 +65,23 @@ class Finder {
   // Appends the columns of document i of the batch to `found`; returns how many of its shortest n-grams have
   // none.
   std::int32_t columns(const Batch& batch, std::size_t i, std::vector<std::uint32_t>& found) const {
-    std::int32_t unknown = 0;
+    std::size_t unknown = 0;
     const std::size_t begin = batch.begin(i), end = batch.ends[i];
-    for (std::size_t n = range_.min; n <= range_.max && begin + n <= end; ++n)
-      for (std::size_t place = begin + range_.marks(n); place + n + range_.marks(n) <= end; ++place) {
-        if (const std::int32_t column = columns_[n - 1][place]; column != Vocabulary::unknown) {
-          found.push_back(static_cast<std::uint32_t>(column));
-        } else {
-          unknown += n == range_.min;
-        }
+    for (std::size_t n = range_.min; n <= range_.max && begin + n <= end; ++n) {
+      const std::size_t first = begin + range_.marks(n);
+      const std::size_t last = std::max(first + n + range_.marks(n), end + 1) - n - range_.marks(n);
+      // Each column is written and stays if it is known, which nobody could predict.
+      std::size_t size = found.size();
+      found.resize(size + (last - first));
+      for (std::size_t place = first; place < last; ++place) {
+        const std::int32_t column = columns_[n - 1][place];
+        found[size] = static_cast<std::uint32_t>(column);
+        size += column != Vocabulary::unknown;
       }
-    return unknown;
+      if (n == range_.min) unknown = found.size() - size;
+      found.resize(size);
+    }
+    return static_cast<std::int32_t>(unknown);
   }
 
  private:
@@ -91,7 +97,7 @@ class Finder {
     missing_.resize(tokens.size());
     std::size_t n_missing = 0;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (i + ahead < tokens.size()) cache_.prefetch(tokens[i + ahead]);
+      if (i + 2 * ahead < tokens.size()) cache_.prefetch(tokens[i + 2 * ahead]);
       columns[i] = cache_.find(tokens[i]);
       missing_[n_missing] = i;
       n_missing += columns[i] == WordCache::absent;
