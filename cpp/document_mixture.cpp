@@ -14,6 +14,18 @@ namespace {
 
 constexpr std::int64_t batch = 4096;  // queries that go through the blocks together, at most
 
+// Cuts the blocks into about n ranges, and only where a class ends: the sums of a class are then made in one
+// order, however many ranges there are.
+std::vector<std::int64_t> cut_at_classes(const Segments& segments, std::int64_t n_blocks, std::int64_t n) {
+  std::vector<std::int64_t> starts{0};
+  for (std::int64_t b = 1; b < n_blocks; ++b)
+    if ((b - starts.back()) * n >= n_blocks &&
+        segments.of(b).front().class_id != segments.of(b - 1).back().class_id)
+      starts.push_back(b);
+  starts.push_back(n_blocks);
+  return starts;
+}
+
 // How likely a query is under each class but for its documents, relative to the best.
 Certainty relative_to_best(std::span<const double> scores) {
   const auto best = *std::max_element(scores.begin(), scores.end());
@@ -22,30 +34,37 @@ Certainty relative_to_best(std::span<const double> scores) {
   return known;
 }
 
-// out[i, l] += acc_l for those of the queries that have these numbers, by products.
+// out[i, l] += acc_l for those of the queries that have these numbers, by products. Threads go through ranges
+// of blocks; with a tolerance, there must be one.
 template <class Out>
 void add_products(const IndexView& index, const Segments& segments, std::span<const double> values,
                   std::span<const double> factors, std::span<const double> largest,
                   std::span<const Query> queries, std::span<const std::int64_t> numbers, double tolerance,
-                  const Out& out) {
-  if (numbers.empty()) return;
-  SharedQueries shared(index, queries, numbers);
-  ProductStack products(index, segments, values, factors, largest);
+                  std::span<const std::int64_t> ranges, const Out& out, int n_threads) {
+  const SharedQueries shared(queries, numbers);
   const auto members = shared.members();
-  const auto n = members.size();
+  const auto n = std::ssize(members);
   std::vector<Certainty> known;
   if (tolerance > 0)
     for (const auto& member : members) known.push_back(relative_to_best(out(member.query)));
-  std::vector<double> totals(n * static_cast<std::size_t>(index.n_classes()));
-  for (std::int64_t b = 0; b < index.n_blocks(); ++b)
-    products.add(shared, b, tolerance, known, totals.data());
-  block_kernels().log(totals.data(), std::ssize(totals));
-  constexpr std::size_t line = 8;  // numbers that lie in one
-  for (std::size_t first = 0; first < n; first += line)
-    for (std::int64_t l = 0; l < index.n_classes(); ++l)
-      if (index.class_starts[l + 1] > index.class_starts[l])
-        for (auto i = first; i < std::min(n, first + line); ++i)
-          out(members[i].query)[l] += totals[l * n + i];
+  std::vector<double> totals(static_cast<std::size_t>(n * index.n_classes()));
+  parallel_for(std::ssize(ranges) - 1, n_threads, [&](std::int64_t r) {
+    ProductStack products(index, segments, values, factors, largest);
+    WordsInBlock words(index, shared, ranges[r]);
+    for (auto b = ranges[r]; b < ranges[r + 1]; ++b)
+      products.add(members, words, b, tolerance, known, totals.data());
+  });
+  constexpr std::int64_t line = 8;  // numbers that lie in one
+  parallel_ranges(index.n_classes(), 16, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    block_kernels().log(totals.data() + begin * n, (end - begin) * n);
+  });
+  parallel_ranges(n, 8 * line, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto first = begin; first < end; first += line)
+      for (std::int64_t l = 0; l < index.n_classes(); ++l)
+        if (index.class_starts[l + 1] > index.class_starts[l])
+          for (auto i = first; i < std::min(end, first + line); ++i)
+            out(members[i].query)[l] += totals[l * n + i];
+  });
 }
 
 // The same for any queries, by logarithms.
@@ -77,20 +96,34 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
   const Segments segments(index);
   const auto n_classes = index.n_classes();
   const auto most = std::clamp<std::int64_t>((1 << 19) / std::max<std::int64_t>(n_classes, 1), 1, batch);
-  const auto grain = even_grain(queries.rows(), most, n_threads);
-  parallel_ranges(queries.rows(), grain, n_threads, [&](std::int64_t first, std::int64_t last) {
-    std::vector<Query> group(static_cast<std::size_t>(last - first));
-    std::vector<std::int64_t> brief, others;
-    for (std::int64_t i = 0; i < last - first; ++i) {
-      group[i].read(index, queries, first + i);
-      const bool product = std::ssize(group[i].entries) <= most_shared && group[i].in_range(largest);
-      (product ? brief : others).push_back(i);
-      if (product) group[i].sort();
-    }
+  const auto at_once = most * std::max(n_threads, 1);
+  const std::vector<std::int64_t> whole{0, index.n_blocks()};
+  const auto ranges = cut_at_classes(segments, index.n_blocks(), n_threads);
+  for (std::int64_t first = 0; first < queries.rows(); first += at_once) {
+    std::vector<Query> group(static_cast<std::size_t>(std::min(at_once, queries.rows() - first)));
+    parallel_ranges(std::ssize(group), 64, n_threads, [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i) group[i].read(index, queries, first + i, largest);
+    });
+    std::vector<std::int64_t> products, others;
+    for (std::int64_t i = 0; i < std::ssize(group); ++i)
+      (group[i].is_product ? products : others).push_back(i);
     const auto row = [&](std::int64_t i) { return out.subspan((first + i) * n_classes, n_classes); };
-    add_products(index, segments, values, factors, largest, group, brief, tolerance, row);
-    add_logs(index, segments, values, group, others, row);
-  });
+    const auto divide = [&](std::span<const std::int64_t> numbers, auto&& task) {
+      const auto grain = even_grain(std::ssize(numbers), most, n_threads);
+      parallel_ranges(std::ssize(numbers), grain, n_threads, [&](std::int64_t begin, std::int64_t end) {
+        task(numbers.subspan(begin, end - begin));
+      });
+    };
+    if (tolerance == 0 && std::ssize(ranges) > n_threads && n_threads > 1)
+      add_products(index, segments, values, factors, largest, group, products, 0, ranges, row, n_threads);
+    else
+      divide(products, [&](std::span<const std::int64_t> numbers) {
+        add_products(index, segments, values, factors, largest, group, numbers, tolerance, whole, row, 1);
+      });
+    divide(others, [&](std::span<const std::int64_t> numbers) {
+      add_logs(index, segments, values, group, numbers, row);
+    });
+  }
 }
 
 template <class Value>
@@ -163,7 +196,7 @@ TopSlots top_slots(const IndexView& index, std::span<const double> values, const
     std::vector<Query> group(static_cast<std::size_t>(last - first));
     std::vector<std::vector<Candidate>> found(group.size());
     std::vector<double> least(group.size(), lowest);
-    for (auto d = first; d < last; ++d) group[d - first].read(index, queries, d);
+    for (auto d = first; d < last; ++d) group[d - first].read(index, queries, d, {});
     const auto cut = [&](std::int64_t i) {
       auto& candidates = found[i];
       if (std::ssize(candidates) <= k) return;

@@ -79,12 +79,18 @@ struct Entry {
   std::int64_t n_postings = 0;  // of all its runs
 };
 
+inline constexpr std::int64_t most_shared = 32;  // words of a query that is made by products
+
 // A query on its way through the blocks.
 struct Query {
   std::vector<Entry> entries;
+  bool is_product =
+      false;  // whether it is short, and every document's likelihood is a number: see product_stack.h
 
+  // `largest` has the largest value of each run, or is empty where products are not wanted.
   template <class Value>
-  void read(const IndexView& index, const Csr<Value>& queries, std::int64_t d) {
+  void read(const IndexView& index, const Csr<Value>& queries, std::int64_t d,
+            std::span<const double> largest) {
     entries.reserve(static_cast<std::size_t>(queries.indptr[d + 1] - queries.indptr[d]));
     for (auto k = queries.indptr[d]; k < queries.indptr[d + 1]; ++k) {
       const std::int64_t w = queries.indices[k];
@@ -93,16 +99,15 @@ struct Query {
       const auto [begin, end] = index.runs(w);
       if (begin < end) entries.push_back({begin, end, x, index.run(end - 1).end - index.run(begin).begin});
     }
+    is_product = !largest.empty() && std::ssize(entries) <= most_shared && in_range(largest);
+    // The commonest word first, in every query alike: those are shared.
+    if (is_product)
+      std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+        return a.n_postings != b.n_postings ? a.n_postings > b.n_postings : a.run < b.run;
+      });
   }
 
-  // The commonest word first, in every query alike.
-  void sort() {
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-      return a.n_postings != b.n_postings ? a.n_postings > b.n_postings : a.run < b.run;
-    });
-  }
-
-  // Whether every document's likelihood is a number, not only its logarithm.
+ private:
   bool in_range(std::span<const double> largest) const {
     double bound = 0;
     for (const auto& e : entries) {

@@ -33,17 +33,9 @@
 
 namespace genus {
 
-inline constexpr std::int64_t most_shared = 32;  // words of a short query
-
 // Short queries in an order in which neighbours share their first words.
 class SharedQueries {
  public:
-  // A word with its count, in the block at hand.
-  struct Word {
-    double x;
-    Row postings{0, 0};
-    double* factors = nullptr;  // of these postings, to the power of x, once they are wanted
-  };
   struct Member {
     std::int64_t query;   // its number among those given
     std::int64_t shared;  // the first so many words are those of the member before
@@ -51,8 +43,7 @@ class SharedQueries {
   };
 
   // Of the queries, those with these numbers.
-  SharedQueries(const IndexView& index, std::span<const Query> queries, std::span<const std::int64_t> numbers)
-      : index_(index) {
+  SharedQueries(std::span<const Query> queries, std::span<const std::int64_t> numbers) {
     std::size_t n = 0;
     for (const auto i : numbers) n += queries[i].entries.size();
     numbers_.reserve(n);
@@ -63,9 +54,60 @@ class SharedQueries {
     }
     share();
   }
+  SharedQueries(const SharedQueries&) = delete;
 
   std::span<const Member> members() const { return members_; }
-  Word& word(std::int32_t number) { return words_[number]; }
+  // All their words, each with its count.
+  std::span<const Entry> words() const { return words_; }
+
+ private:
+  std::int32_t number_of(const Entry& e, std::span<std::int32_t> places) {
+    const auto hash = hash_join(std::bit_cast<std::uint64_t>(e.run), std::bit_cast<std::uint64_t>(e.x));
+    for (auto at = hash;; ++at) {
+      auto& number = places[at & (places.size() - 1)];
+      if (number < 0) {
+        number = static_cast<std::int32_t>(words_.size());
+        words_.push_back(e);
+      }
+      if (words_[number].run == e.run && words_[number].x == e.x) return number;
+    }
+  }
+
+  void share() {
+    std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) {
+      return std::lexicographical_compare(a.words.begin(), a.words.end(), b.words.begin(), b.words.end());
+    });
+    for (std::size_t i = 1; i < members_.size(); ++i) {
+      const auto a = members_[i - 1].words, b = members_[i].words;
+      members_[i].shared = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).second - b.begin();
+    }
+  }
+
+  std::vector<Entry> words_;
+  std::vector<std::int32_t> numbers_;
+  std::vector<Member> members_;
+};
+
+// What the words of shared queries have in one block after another.
+class WordsInBlock {
+ public:
+  struct Word {
+    double x;
+    Row postings{0, 0};
+    double* factors = nullptr;  // of these postings, to the power of x, once they are wanted
+  };
+
+  // From block b on.
+  WordsInBlock(const IndexView& index, const SharedQueries& queries, std::int64_t b)
+      : index_(index), entries_(queries.words().begin(), queries.words().end()) {
+    const auto* const blocks = index.run_blocks.data();
+    for (auto& e : entries_) {
+      e.run = std::lower_bound(blocks + e.run, blocks + e.end, b) - blocks;
+      words_.push_back({e.x});
+    }
+  }
+
+  Word& operator[](std::int32_t number) { return words_[number]; }
   double largest_factor(std::int32_t number) const { return largest_[number]; }
 
   // Finds the postings of all words in block b. Blocks come in order.
@@ -83,35 +125,10 @@ class SharedQueries {
   }
 
  private:
-  std::int32_t number_of(const Entry& e, std::span<std::int32_t> places) {
-    const auto hash = hash_join(std::bit_cast<std::uint64_t>(e.run), std::bit_cast<std::uint64_t>(e.x));
-    for (auto at = hash;; ++at) {
-      auto& number = places[at & (places.size() - 1)];
-      if (number < 0) {
-        number = static_cast<std::int32_t>(words_.size());
-        entries_.push_back(e);
-        words_.push_back({e.x});
-      }
-      if (entries_[number].run == e.run && entries_[number].x == e.x) return number;
-    }
-  }
-
-  void share() {
-    std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) {
-      return std::lexicographical_compare(a.words.begin(), a.words.end(), b.words.begin(), b.words.end());
-    });
-    for (std::size_t i = 1; i < members_.size(); ++i) {
-      const auto a = members_[i - 1].words, b = members_[i].words;
-      members_[i].shared = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).second - b.begin();
-    }
-  }
-
   const IndexView& index_;
-  std::vector<Entry> entries_;  // of these words: their runs that are still to come
+  std::vector<Entry> entries_;  // their runs that are still to come
   std::vector<Word> words_;
   std::vector<double> largest_;
-  std::vector<std::int32_t> numbers_;
-  std::vector<Member> members_;
 };
 
 // Pieces of memory, of at most a block each, until there are too many. All are given back at once.
@@ -152,20 +169,21 @@ class ProductStack {
     summed_[0] = true;
   }
 
+  using Member = SharedQueries::Member;
+
   // Adds the sums of block b's segments under each query to totals[class, member]. `known` has what is known
   // of each member, or is empty where all is to be exact.
-  void add(SharedQueries& queries, std::int64_t b, double tolerance, std::span<Certainty> known,
-           double* totals) {
+  void add(std::span<const Member> members, WordsInBlock& words, std::int64_t b, double tolerance,
+           std::span<Certainty> known, double* totals) {
     enter(b);
-    queries.enter(b);
-    if (!known.empty()) queries.find_largest(largest_);
-    const auto members = queries.members();
+    words.enter(b);
+    if (!known.empty()) words.find_largest(largest_);
     for (std::size_t i = 0; i < members.size(); ++i) {
       const auto& member = members[i];
       kept_ = i + 1 < members.size() ? members[i + 1].shared : 0;
       go_back(member.shared);
       const double* const found =
-          known.empty() ? exact(queries, member) : near(queries, member, tolerance, known[i]);
+          known.empty() ? exact(words, member) : near(words, member, tolerance, known[i]);
       for (std::size_t j = 0; j < parts_.size(); ++j)
         totals[parts_[j].class_id * members.size() + i] += found[j];
     }
@@ -195,24 +213,23 @@ class ProductStack {
     largest_weight_ = index_.unit_weights ? 1.0 : kernels_.largest(weights, n_);
   }
 
-  const double* exact(SharedQueries& queries, const SharedQueries::Member& member) {
-    take(queries, member, std::ssize(member.words));
+  const double* exact(WordsInBlock& words, const Member& member) {
+    take(words, member, std::ssize(member.words));
     return summed(steps_.back());
   }
 
-  const double* near(SharedQueries& queries, const SharedQueries::Member& member, double tolerance,
-                     Certainty& known) {
+  const double* near(WordsInBlock& words, const Member& member, double tolerance, Certainty& known) {
     double weight = 0;
     for (const auto& part : parts_) weight = std::max(weight, known.relative[part.class_id]);
     const auto enough = tolerance * known.certain - known.left_out;
-    const auto [n_certain, gain] = may_gain(queries, member, weight * largest_weight_);
+    const auto [n_certain, gain] = may_gain(words, member, weight * largest_weight_);
     const double* found = nullptr;
     if (gain <= enough) {
-      take(queries, member, n_certain);
+      take(words, member, n_certain);
       found = summed(steps_[n_certain]);
       known.left_out += gain;
     } else {
-      found = exact(queries, member);
+      found = exact(words, member);
     }
     for (std::size_t j = 0; j < parts_.size(); ++j)
       known.certain += found[j] * known.relative[parts_[j].class_id];
@@ -220,13 +237,12 @@ class ProductStack {
   }
 
   // How many words cannot be left out, and U of the others; `most` is the largest product before all words.
-  std::pair<std::int64_t, double> may_gain(SharedQueries& queries, const SharedQueries::Member& member,
-                                           double most) const {
+  std::pair<std::int64_t, double> may_gain(WordsInBlock& words, const Member& member, double most) const {
     double gain = 0;
     std::int64_t n_certain = 0;
     for (std::int64_t k = 0; k < std::ssize(member.words); ++k) {
-      const auto run = queries.word(member.words[k]).postings;
-      const auto factor = queries.largest_factor(member.words[k]);
+      const auto run = words[member.words[k]].postings;
+      const auto factor = words.largest_factor(member.words[k]);
       if (is_full(run)) {
         n_certain = k + 1;
         gain = 0;
@@ -267,9 +283,9 @@ class ProductStack {
   bool is_full(Row run) const { return run.end - run.begin == n_; }
 
   // The first n words, as far as they do not stand yet.
-  void take(SharedQueries& queries, const SharedQueries::Member& member, std::int64_t n) {
+  void take(WordsInBlock& words, const Member& member, std::int64_t n) {
     while (std::ssize(steps_) <= n) {
-      auto& word = queries.word(member.words[steps_.size() - 1]);
+      auto& word = words[member.words[steps_.size() - 1]];
       auto next = steps_.back();
       next.undo = {0, 0};
       if (is_full(word.postings))
@@ -280,7 +296,7 @@ class ProductStack {
     }
   }
 
-  const double* factors_of(SharedQueries::Word& word) {
+  const double* factors_of(WordsInBlock::Word& word) {
     const auto [begin, end] = word.postings;
     if (word.x == 1) return factors_.data() + begin;
     if (word.factors != nullptr) return word.factors;

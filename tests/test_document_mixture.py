@@ -287,11 +287,11 @@ def test_leave_one_out_equals_refitting(collection, settings_):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_leave_one_out_equals_unlearning(model):
-    X, y = large_corpus(6000)
+    X, y = large_corpus(10000)
     X = X * np.random.default_rng(0).uniform(1, 2, X.shape[1])  # no ties among neighbors
     X = sparse.csr_array(X)
     clf = model().fit(X, y)
-    some = [0, 77, 1234, 5999]
+    some = [0, 77, 1234, 9999]
     scores = clf.leave_one_out_log_proba(X[some], y[some])
     for row, d in zip(scores, some, strict=True):
         without = model().fit(X, y).unlearn(X[[d]], y[[d]])
@@ -310,9 +310,9 @@ def test_leaving_out_a_stranger_is_refused(model):
 
 
 def test_results_do_not_depend_on_the_number_of_threads():
-    X, y = large_corpus(7000)
+    X, y = large_corpus(9000)
     X = X * 0.37
-    weights = np.random.default_rng(3).random(7000) + 0.01
+    weights = np.random.default_rng(3).random(9000) + 0.01
     for model in MODELS:
         models = [model(n_jobs=n).fit(X, y, weights) for n in (1, 2, 7)]
         for other in models[1:]:
@@ -345,7 +345,7 @@ def test_shares_of_documents_add_up_to_the_class(model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_evidence_and_remainder_add_up_to_the_score(model):
-    X, y = large_corpus(5000)
+    X, y = large_corpus(9000)
     clf = model().fit(X, y)
     classes = [3, 0, 1]
     scores = clf.predict_joint_log_proba(X[:20])

@@ -42,8 +42,8 @@ class TiedDocumentMixture(DocumentMixture):
     prior_scale : float, default=1.0
         a3, multiplies the log prior; 0 ignores it. Not negative.
     tolerance : float, default=0.0
-        By how much any probability may be off. With 0 all are exact; above, blocks of documents that cannot
-        matter more than that are not looked at.
+        By how much any probability may be off. With 0 all are exact; above, the rare words of short queries are
+        left out of blocks of documents where they cannot matter more than that, which saves a few per cent.
     n_jobs : int, default=None
         Threads; None and -1 use every core. Results do not depend on it.
 
