@@ -18,10 +18,13 @@ constexpr std::int64_t batch = 4096;  // queries that go through the blocks toge
 // order, however many ranges there are.
 std::vector<std::int64_t> cut_at_classes(const Segments& segments, std::int64_t n_blocks, std::int64_t n) {
   std::vector<std::int64_t> starts{0};
-  for (std::int64_t b = 1; b < n_blocks; ++b)
-    if ((b - starts.back()) * n >= n_blocks &&
-        segments.of(b).front().class_id != segments.of(b - 1).back().class_id)
-      starts.push_back(b);
+  std::int32_t last_class = -1;  // before block b
+  for (std::int64_t b = 0; b < n_blocks; ++b) {
+    const auto parts = segments.of(b);
+    if (parts.empty()) continue;
+    if ((b - starts.back()) * n >= n_blocks && parts.front().class_id != last_class) starts.push_back(b);
+    last_class = parts.back().class_id;
+  }
   starts.push_back(n_blocks);
   return starts;
 }
@@ -41,6 +44,7 @@ void add_products(const IndexView& index, const Segments& segments, std::span<co
                   std::span<const double> factors, std::span<const double> largest,
                   std::span<const Query> queries, std::span<const std::int64_t> numbers, double tolerance,
                   std::span<const std::int64_t> ranges, const Out& out, int n_threads) {
+  if (numbers.empty()) return;
   const SharedQueries shared(queries, numbers);
   const auto members = shared.members();
   const auto n = std::ssize(members);
@@ -96,33 +100,30 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
   const Segments segments(index);
   const auto n_classes = index.n_classes();
   const auto most = std::clamp<std::int64_t>((1 << 19) / std::max<std::int64_t>(n_classes, 1), 1, batch);
-  const auto at_once = most * std::max(n_threads, 1);
-  const std::vector<std::int64_t> whole{0, index.n_blocks()};
   const auto ranges = cut_at_classes(segments, index.n_blocks(), n_threads);
-  for (std::int64_t first = 0; first < queries.rows(); first += at_once) {
-    std::vector<Query> group(static_cast<std::size_t>(std::min(at_once, queries.rows() - first)));
-    parallel_ranges(std::ssize(group), 64, n_threads, [&](std::int64_t begin, std::int64_t end) {
+  const std::vector<std::int64_t> whole{0, index.n_blocks()};
+  // The queries from `first` to `last`, by so many threads.
+  const auto add = [&](std::int64_t first, std::int64_t last, std::span<const std::int64_t> blocks, int n) {
+    std::vector<Query> group(static_cast<std::size_t>(last - first));
+    parallel_ranges(last - first, 64, n, [&](std::int64_t begin, std::int64_t end) {
       for (auto i = begin; i < end; ++i) group[i].read(index, queries, first + i, largest);
     });
     std::vector<std::int64_t> products, others;
-    for (std::int64_t i = 0; i < std::ssize(group); ++i)
-      (group[i].is_product ? products : others).push_back(i);
+    for (std::int64_t i = 0; i < last - first; ++i) (group[i].is_product ? products : others).push_back(i);
     const auto row = [&](std::int64_t i) { return out.subspan((first + i) * n_classes, n_classes); };
-    const auto divide = [&](std::span<const std::int64_t> numbers, auto&& task) {
-      const auto grain = even_grain(std::ssize(numbers), most, n_threads);
-      parallel_ranges(std::ssize(numbers), grain, n_threads, [&](std::int64_t begin, std::int64_t end) {
-        task(numbers.subspan(begin, end - begin));
-      });
-    };
-    if (tolerance == 0 && std::ssize(ranges) > n_threads && n_threads > 1)
-      add_products(index, segments, values, factors, largest, group, products, 0, ranges, row, n_threads);
-    else
-      divide(products, [&](std::span<const std::int64_t> numbers) {
-        add_products(index, segments, values, factors, largest, group, numbers, tolerance, whole, row, 1);
-      });
-    divide(others, [&](std::span<const std::int64_t> numbers) {
-      add_logs(index, segments, values, group, numbers, row);
+    add_products(index, segments, values, factors, largest, group, products, tolerance, blocks, row, n);
+    const auto grain = even_grain(std::ssize(others), most, n);
+    parallel_ranges(std::ssize(others), grain, n, [&](std::int64_t begin, std::int64_t end) {
+      add_logs(index, segments, values, group, std::span(others).subspan(begin, end - begin), row);
     });
+  };
+  if (tolerance > 0 || std::ssize(ranges) <= n_threads) {  // threads divide the queries
+    const auto grain = even_grain(queries.rows(), most, n_threads);
+    parallel_ranges(queries.rows(), grain, n_threads,
+                    [&](std::int64_t first, std::int64_t last) { add(first, last, whole, 1); });
+  } else {  // or the blocks
+    parallel_ranges(queries.rows(), most * n_threads, 1,
+                    [&](std::int64_t first, std::int64_t last) { add(first, last, ranges, n_threads); });
   }
 }
 

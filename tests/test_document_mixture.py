@@ -181,7 +181,8 @@ def test_an_answer_does_not_depend_on_the_other_questions(weighting, tolerance):
     clf = TiedDocumentMixture(0.4, 0.2, tolerance=tolerance).fit(X, y, weights)
     together = clf.predict_log_proba(queries)
     np.testing.assert_array_equal(together, np.vstack([clf.predict_log_proba(queries[[i]]) for i in range(300)]))
-    np.testing.assert_array_equal(together, clf.set_params(n_jobs=3).predict_log_proba(queries))
+    for n_jobs in (2, 3):  # threads divide the blocks, or the queries where classes are too large for that
+        np.testing.assert_array_equal(together, clf.set_params(n_jobs=n_jobs).predict_log_proba(queries))
     some = np.r_[0:300:60]
     kwargs = {"class_smoothing": 0.4, "background_smoothing": 0.2}
     expected = reference.joint_log_likelihood(

@@ -43,7 +43,7 @@ class TiedDocumentMixture(DocumentMixture):
         a3, multiplies the log prior; 0 ignores it. Not negative.
     tolerance : float, default=0.0
         By how much any probability may be off. With 0 all are exact; above, the rare words of short queries are
-        left out of blocks of documents where they cannot matter more than that, which saves a few per cent.
+        left out of blocks of documents where they cannot matter more than that, which saves next to nothing.
     n_jobs : int, default=None
         Threads; None and -1 use every core. Results do not depend on it.
 
