@@ -1,9 +1,9 @@
 // An inverted index of training documents, and mixtures over them.
 //
 // Documents stand in slots, class after class (a class is a range of slots), and slots are cut into blocks of
-// at most `block_size`, so that one number per document of a block stays in the second cache. A word's postings
-// are in slot order; those of one block are a run. A run that holds a good part of its block is filled up
-// with zeros to one value per slot: it is then read as a vector.
+// at most `block_size`, so that one number per document of a block stays in the second cache. A word's
+// postings are in slot order; those of one block are a run. A run that holds a good part of its block is
+// filled up with zeros to one value per slot: it is then read as a vector.
 //
 //   values[k] = log1p(gain * frequency[k] / above),   above = 1 + ratio_c * count_wc,  see build_table()
 //
