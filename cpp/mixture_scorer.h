@@ -7,7 +7,6 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "block_kernels.h"
@@ -63,11 +62,6 @@ struct LogSum {
     if (to <= scale) return;
     if (sum > 0) sum *= std::exp(scale - to);
     scale = to;
-  }
-  void add(double log_value, double times) {
-    if (log_value == lowest) return;
-    raise(log_value);
-    sum += times * std::exp(log_value - scale);
   }
   double log() const { return sum > 0 ? scale + std::log(sum) : lowest; }
 };
