@@ -37,6 +37,12 @@ Certainty relative_to_best(std::span<const double> scores) {
   return known;
 }
 
+// Asks for the scores of a query, which lie anywhere.
+void prefetch(std::span<const double> row) {
+  constexpr std::size_t line = 8, most = 1024;  // numbers; what follows, the machine sees coming
+  for (std::size_t l = 0; l < std::min(row.size(), most); l += line) __builtin_prefetch(row.data() + l, 1);
+}
+
 // out[i, l] += acc_l for those of the queries that have these numbers, by products. Threads go through ranges
 // of blocks; with a tolerance, there must be one.
 template <class Out>
@@ -47,16 +53,31 @@ void add_products(const IndexView& index, const Segments& segments, std::span<co
   if (numbers.empty()) return;
   const SharedQueries shared(queries, numbers);
   const auto members = shared.members();
-  const auto n = std::ssize(members);
   std::vector<Certainty> known;
   if (tolerance > 0)
     for (const auto& member : members) known.push_back(relative_to_best(out(member.query)));
-  std::vector<double> totals(static_cast<std::size_t>(n * index.n_classes()));
-  parallel_for(std::ssize(ranges) - 1, n_threads, [&](std::int64_t r) {
+  // use(member, segments, sums) for all blocks of a range
+  const auto visit = [&](std::int64_t r, auto&& use) {
     ProductStack products(index, segments, values, factors, largest);
     WordsInBlock words(index, shared, ranges[r]);
-    for (auto b = ranges[r]; b < ranges[r + 1]; ++b)
-      products.add(members, words, b, tolerance, known, totals.data());
+    for (auto b = ranges[r]; b < ranges[r + 1]; ++b) products.visit(members, words, b, tolerance, known, use);
+  };
+  if (index.n_blocks() == 1) {  // no class has more than one sum
+    std::vector<double> logs(static_cast<std::size_t>(index.n_classes()));
+    return visit(0, [&](std::size_t i, std::span<const Segment> parts, const double* sums) {
+      if (i + 1 < members.size()) prefetch(out(members[i + 1].query));
+      std::copy_n(sums, parts.size(), logs.data());
+      block_kernels().log(logs.data(), std::ssize(parts));
+      const auto row = out(members[i].query);
+      for (std::size_t j = 0; j < parts.size(); ++j) row[parts[j].class_id] += logs[j];
+    });
+  }
+  const auto n = std::ssize(members);
+  std::vector<double> totals(static_cast<std::size_t>(n * index.n_classes()));  // by class, then by member
+  parallel_for(std::ssize(ranges) - 1, n_threads, [&](std::int64_t r) {
+    visit(r, [&](std::size_t i, std::span<const Segment> parts, const double* sums) {
+      for (std::size_t j = 0; j < parts.size(); ++j) totals[parts[j].class_id * n + i] += sums[j];
+    });
   });
   constexpr std::int64_t line = 8;  // numbers that lie in one
   parallel_ranges(index.n_classes(), 16, n_threads, [&](std::int64_t begin, std::int64_t end) {
@@ -104,10 +125,8 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
   const std::vector<std::int64_t> whole{0, index.n_blocks()};
   // The queries from `first` to `last`, by so many threads.
   const auto add = [&](std::int64_t first, std::int64_t last, std::span<const std::int64_t> blocks, int n) {
-    std::vector<Query> group(static_cast<std::size_t>(last - first));
-    parallel_ranges(last - first, 64, n, [&](std::int64_t begin, std::int64_t end) {
-      for (auto i = begin; i < end; ++i) group[i].read(index, queries, first + i, largest);
-    });
+    Queries read(index, queries, first, last, largest, n);
+    const auto group = read.all();
     std::vector<std::int64_t> products, others;
     for (std::int64_t i = 0; i < last - first; ++i) (group[i].is_product ? products : others).push_back(i);
     const auto row = [&](std::int64_t i) { return out.subspan((first + i) * n_classes, n_classes); };
@@ -194,10 +213,10 @@ TopSlots top_slots(const IndexView& index, std::span<const double> values, const
   const auto grain = even_grain(queries.rows(), batch, n_threads);
   parallel_ranges(queries.rows(), grain, n_threads, [&](std::int64_t first, std::int64_t last) {
     Scorer scorer{index, values};
-    std::vector<Query> group(static_cast<std::size_t>(last - first));
+    Queries read(index, queries, first, last, {}, 1);
+    const auto group = read.all();
     std::vector<std::vector<Candidate>> found(group.size());
     std::vector<double> least(group.size(), lowest);
-    for (auto d = first; d < last; ++d) group[d - first].read(index, queries, d, {});
     const auto cut = [&](std::int64_t i) {
       auto& candidates = found[i];
       if (std::ssize(candidates) <= k) return;

@@ -51,22 +51,12 @@ class AboveWord {
 
 }  // namespace
 
-Row IndexView::runs(std::int64_t w) const {
-  const auto begin = std::clamp<std::int64_t>(words[w], 0, n_runs());
-  return {begin, std::clamp(words[w + 1], begin, n_runs())};
-}
-
-Row IndexView::run(std::int64_t r) const {
-  const auto n = std::ssize(slots);
-  const auto begin = std::clamp<std::int64_t>(run_starts[r], 0, n);
-  return {begin, std::min(std::clamp(run_starts[r + 1], begin, n), begin + block_size)};
-}
-
 std::vector<std::int64_t> cut_blocks(std::span<const std::int64_t> class_starts) {
   std::vector<std::int64_t> starts{0};
   for (std::size_t l = 0; l + 1 < class_starts.size(); ++l) {
-    if (class_starts[l] - starts.back() >= block_size / 2) starts.push_back(class_starts[l]);
-    while (class_starts[l + 1] - starts.back() > block_size) starts.push_back(starts.back() + block_size);
+    const auto too_long = [&] { return class_starts[l + 1] - starts.back() > block_size; };
+    if (too_long() && class_starts[l] - starts.back() >= block_size / 2) starts.push_back(class_starts[l]);
+    while (too_long()) starts.push_back(starts.back() + block_size);
   }
   if (class_starts.back() > starts.back()) starts.push_back(class_starts.back());
   return starts;

@@ -60,8 +60,17 @@ struct IndexView {
   std::int64_t n_runs() const { return std::ssize(run_blocks); }
   std::int64_t n_blocks() const { return std::ssize(block_starts) - 1; }
   std::int64_t n_classes() const { return std::ssize(class_starts) - 1; }
-  Row runs(std::int64_t w) const;
-  Row run(std::int64_t r) const;
+
+  // Of word w, and the postings of run r, whatever a damaged file says.
+  Row runs(std::int64_t w) const {
+    const auto begin = std::clamp<std::int64_t>(words[w], 0, n_runs());
+    return {begin, std::clamp(words[w + 1], begin, n_runs())};
+  }
+  Row run(std::int64_t r) const {
+    const auto n = std::ssize(slots);
+    const auto begin = std::clamp<std::int64_t>(run_starts[r], 0, n);
+    return {begin, std::min(std::clamp(run_starts[r + 1], begin, n), begin + block_size)};
+  }
 
   // The postings in block b of a word with runs [r, end), or none. Moves r behind them.
   Row next_run(std::int64_t& r, std::int64_t end, std::int64_t b) const {
@@ -70,8 +79,8 @@ struct IndexView {
   }
 };
 
-// Where blocks begin: a block ends when it is full, and before a class that begins past its middle, so
-// that large classes have blocks of their own.
+// Where blocks begin: a block ends when it is full, and before a class that begins past its middle and would
+// not fit, so that large classes have blocks of their own.
 std::vector<std::int64_t> cut_blocks(std::span<const std::int64_t> class_starts);
 
 // Slot s holds document order[s]; its words must be distinct and rise, its values be positive, and `scales`

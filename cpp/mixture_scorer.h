@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "block_kernels.h"
+#include "buffer.h"
 #include "csr.h"
 #include "inverted_index.h"
+#include "parallel.h"
 
 namespace genus {
 
@@ -77,32 +79,57 @@ inline constexpr std::int64_t most_shared = 32;  // words of a query that is mad
 
 // A query on its way through the blocks.
 struct Query {
-  std::vector<Entry> entries;
-  bool is_product =
-      false;  // whether it is short, and every document's likelihood is a number: see product_stack.h
+  std::span<Entry> entries;
+  bool is_product = false;  // whether it is short, and every likelihood is a number: see product_stack.h
+};
 
-  // `largest` has the largest value of each run, or is empty where products are not wanted.
+// Rows first ... last - 1 of a matrix as queries. `largest` has the largest value of each run, or is empty
+// where products are not wanted.
+class Queries {
+ public:
   template <class Value>
-  void read(const IndexView& index, const Csr<Value>& queries, std::int64_t d,
-            std::span<const double> largest) {
-    entries.reserve(static_cast<std::size_t>(queries.indptr[d + 1] - queries.indptr[d]));
-    for (auto k = queries.indptr[d]; k < queries.indptr[d + 1]; ++k) {
-      const std::int64_t w = queries.indices[k];
-      const auto x = static_cast<double>(queries.values[k]);
+  Queries(const IndexView& index, const Csr<Value>& rows, std::int64_t first, std::int64_t last,
+          std::span<const double> largest, int n_threads)
+      : queries_(static_cast<std::size_t>(last - first)),
+        entries_(static_cast<std::size_t>(rows.indptr[last] - rows.indptr[first])) {
+    parallel_ranges(last - first, 64, n_threads, [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i) {
+        const auto from = rows.indptr[first + i];
+        const auto room = std::span(entries_).subspan(from - rows.indptr[first]);
+        queries_[i].entries = room.first(read(index, rows, from, rows.indptr[first + i + 1], room));
+        if (!largest.empty()) order(queries_[i], largest);
+      }
+    });
+  }
+
+  std::span<Query> all() { return queries_; }
+
+ private:
+  // Of row entries k ... last - 1, those of words that some document has; returns how many.
+  template <class Value>
+  static std::size_t read(const IndexView& index, const Csr<Value>& rows, std::int64_t k, std::int64_t last,
+                          std::span<Entry> entries) {
+    std::size_t n = 0;
+    for (; k < last; ++k) {
+      const std::int64_t w = rows.indices[k];
+      const auto x = static_cast<double>(rows.values[k]);
       if (static_cast<std::uint64_t>(w) >= static_cast<std::uint64_t>(index.n_words()) || x == 0) continue;
       const auto [begin, end] = index.runs(w);
-      if (begin < end) entries.push_back({begin, end, x, index.run(end - 1).end - index.run(begin).begin});
+      if (begin < end) entries[n++] = {begin, end, x, index.run(end - 1).end - index.run(begin).begin};
     }
-    is_product = !largest.empty() && std::ssize(entries) <= most_shared && in_range(largest);
-    // The commonest word first, in every query alike: those are shared.
-    if (is_product)
-      std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return n;
+  }
+
+  // The commonest word first, in every query alike: those are shared.
+  static void order(Query& query, std::span<const double> largest) {
+    query.is_product = std::ssize(query.entries) <= most_shared && in_range(query.entries, largest);
+    if (query.is_product)
+      std::sort(query.entries.begin(), query.entries.end(), [](const Entry& a, const Entry& b) {
         return a.n_postings != b.n_postings ? a.n_postings > b.n_postings : a.run < b.run;
       });
   }
 
- private:
-  bool in_range(std::span<const double> largest) const {
+  static bool in_range(std::span<const Entry> entries, std::span<const double> largest) {
     double bound = 0;
     for (const auto& e : entries) {
       double most = 0;
@@ -111,6 +138,9 @@ struct Query {
     }
     return bound < largest_product;
   }
+
+  std::vector<Query> queries_;
+  Buffer<Entry> entries_;
 };
 
 // The run of a word in block b, or -1.

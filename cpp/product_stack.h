@@ -171,10 +171,11 @@ class ProductStack {
 
   using Member = SharedQueries::Member;
 
-  // Adds the sums of block b's segments under each query to totals[class, member]. `known` has what is known
-  // of each member, or is empty where all is to be exact.
-  void add(std::span<const Member> members, WordsInBlock& words, std::int64_t b, double tolerance,
-           std::span<Certainty> known, double* totals) {
+  // Calls use(i, segments of block b, their sums) for each query i. `known` has what is known of each, or is
+  // empty where all is to be exact.
+  template <class Use>
+  void visit(std::span<const Member> members, WordsInBlock& words, std::int64_t b, double tolerance,
+             std::span<Certainty> known, Use&& use) {
     enter(b);
     words.enter(b);
     if (!known.empty()) words.find_largest(largest_);
@@ -182,10 +183,7 @@ class ProductStack {
       const auto& member = members[i];
       kept_ = i + 1 < members.size() ? members[i + 1].shared : 0;
       go_back(member.shared);
-      const double* const found =
-          known.empty() ? exact(words, member) : near(words, member, tolerance, known[i]);
-      for (std::size_t j = 0; j < parts_.size(); ++j)
-        totals[parts_[j].class_id * members.size() + i] += found[j];
+      use(i, parts_, known.empty() ? exact(words, member) : near(words, member, tolerance, known[i]));
     }
     go_back(0);
   }
