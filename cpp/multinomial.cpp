@@ -173,18 +173,6 @@ std::int64_t count_of(const WordTableView<std::int64_t>& counts, std::int64_t w,
   return at != last && *at == c ? counts.values[at - counts.classes.data()] : 0;
 }
 
-// The place of the first of the largest values.
-std::int32_t first_largest(std::span<const double> row) {
-  std::array<double, 8> largest;  // side by side, so that the comparisons do not wait for one another
-  largest.fill(-std::numeric_limits<double>::infinity());
-  std::size_t c = 0;
-  for (; c + 8 <= row.size(); c += 8)
-    for (std::size_t i = 0; i < 8; ++i) largest[i] = largest[i] < row[c + i] ? row[c + i] : largest[i];
-  for (; c < row.size(); ++c) largest[0] = std::max(largest[0], row[c]);
-  const auto at = std::find(row.begin(), row.end(), *std::max_element(largest.begin(), largest.end()));
-  return at == row.end() ? 0 : static_cast<std::int32_t>(at - row.begin());  // none where nothing is a number
-}
-
 }  // namespace
 
 template <class Real, class Value>

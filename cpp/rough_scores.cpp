@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "multinomial.h"
 #include "parallel.h"
@@ -205,18 +206,21 @@ struct ClassBase {
   }
 };
 
-// How far two scores of a document of n entries may be off together. A word with steps is off by half a one,
-// a word with cells by what was left out. n terms and n additions are rounded by a share of 2^-24 of what has
-// been summed: e^u - 1, or more. The scores that decide in the end are rounded too, in double precision.
+// How far two scores of a document of n entries may be off together, from those that `Real` gives. A word
+// with steps is off by half a one, a word with cells by what was left out. n terms and n additions are
+// rounded by a share of 2^-24 of what has been summed: e^u - 1, or more. The scores that decide in the end
+// are rounded too: those of a table in single precision some terms at a time (term_sums.h), and all in double
+// precision.
+template <class Real>
 double rounding(const RoughView& rough, const ClassBase& base, std::int64_t n, const Sums& sums) {
+  constexpr double single = std::is_same_v<Real, float> ? 0x1p-19 : 0.0;
   const auto roundings = static_cast<double>(n) + 4;
   const double u = std::ldexp(roundings, -24), share = u + u * u;
-  const double largest_steps = std::ldexp(rough.step, 15);
   const double exact =
-      std::ldexp(roundings, -50) *
-      (base.largest_bias + sums.size * (base.largest_uniform + largest_steps + rough.largest));
+      sums.size * single * rough.greatest +
+      std::ldexp(roundings, -50) * (base.largest_bias + sums.size * (base.largest_uniform + rough.greatest));
   if (rough.is_in_order()) return 2 * (sums.size * share * rough.largest + exact);
-  const double of_steps = 0.5001 * rough.step + share * largest_steps;
+  const double of_steps = 0.5001 * rough.step + share * std::ldexp(rough.step, 15);
   return 2 * (sums.size * of_steps + sums.rare * (rough.left_out + share * rough.largest) + exact);
 }
 
@@ -262,35 +266,75 @@ struct Selection {
   }
 };
 
+// The rough scores of one document after another. Belongs to one thread.
+template <class Real, class Value>
+class Scorer {
+ public:
+  Scorer(const RoughView& rough, const Csr<Value>& documents, const ClassBase& base,
+         const ColumnTree& columns)
+      : rough_(rough),
+        documents_(documents),
+        base_(base),
+        width_(std::ssize(base.bias)),
+        add_rows_(fastest_add_rows<1, Value>(columns.n_classes)),
+        gather_(rough, documents, width_),
+        sums_{std::vector<float>(static_cast<std::size_t>(std::max(width_, columns.size())))},
+        scores_(static_cast<std::size_t>(width_)),
+        inner_(columns) {}
+
+  // How far two of the scores of document d may be off together.
+  double operator()(std::int64_t d) {
+    static const auto finish = rough_kernels().finish;
+    const auto first = documents_.indptr[d], last = documents_.indptr[d + 1];
+    if (rough_.is_in_order()) {
+      add_rows_(rough_.rows, documents_, first, last, sums_);
+    } else {
+      gather_(first, last, sums_);
+      inner_.load(sums_.scores, rough_.step);
+    }
+    largest_ = finish(sums_.scores.data(), rough_.step, base_.bias.data(), base_.uniform.data(), sums_.length,
+                      width_, scores_.data());
+    return rounding<Real>(rough_, base_, last - first, sums_);
+  }
+
+  // By class, and without what inner columns add.
+  const std::vector<double>& scores() const { return scores_; }
+  const LargestByLane& largest() const { return largest_; }
+  const InnerSums& inner() const { return inner_; }
+
+ private:
+  const RoughView rough_;
+  const Csr<Value> documents_;
+  const ClassBase& base_;
+  const std::int64_t width_;
+  const AddRows<Value> add_rows_;
+  Gatherer<Value> gather_;
+  Sums sums_;
+  std::vector<double> scores_;
+  LargestByLane largest_{};
+  InnerSums inner_;
+};
+
+ClassBase class_base(std::span<const double> bias, std::span<const double> log_uniform,
+                     const ColumnTree& columns) {
+  return {bias, log_uniform, columns, filled_up(columns.n_classes, block_of_classes)};
+}
+
 }  // namespace
 
-template <class Value>
-std::vector<std::int32_t> best_classes_by(const RoughView& rough, const WordTableView<double>& table,
+template <class Real, class Value>
+std::vector<std::int32_t> best_classes_by(const RoughView& rough, const WordTableView<Real>& table,
                                           const Csr<Value>& documents, std::span<const double> bias,
                                           std::span<const double> log_uniform, const ColumnTree& columns,
                                           int n_threads) {
-  const auto width = filled_up(columns.n_classes, block_of_classes);
-  const ClassBase base(bias, log_uniform, columns, width);
-  const auto add_rows = fastest_add_rows<1, Value>(columns.n_classes);
-  const auto finish = rough_kernels().finish;
+  const auto base = class_base(bias, log_uniform, columns);
   std::vector<std::int32_t> best(static_cast<std::size_t>(documents.rows()));
   const auto score_range = [&](std::int64_t begin, std::int64_t end) {
-    Gatherer<Value> gather(rough, documents, width);
-    Sums sums{std::vector<float>(static_cast<std::size_t>(std::max(width, columns.size())))};
-    std::vector<double> scores(static_cast<std::size_t>(width));
-    InnerSums inner(columns);
+    Scorer<Real, Value> score(rough, documents, base, columns);
     for (auto d = begin; d < end; ++d) {
-      const auto first = documents.indptr[d], last = documents.indptr[d + 1];
-      if (rough.is_in_order()) {
-        add_rows(rough.rows, documents, first, last, sums);
-      } else {
-        gather(first, last, sums);
-        inner.load(sums.scores, rough.step);
-      }
-      const auto largest = finish(sums.scores.data(), rough.step, base.bias.data(), base.uniform.data(),
-                                  sums.length, width, scores.data());
-      best[d] = clear_best(scores, largest, inner, static_cast<std::size_t>(columns.n_classes),
-                           rounding(rough, base, last - first, sums));
+      const auto distance = score(d);
+      best[d] = clear_best(score.scores(), score.largest(), score.inner(),
+                           static_cast<std::size_t>(columns.n_classes), distance);
     }
   };
   parallel_ranges(documents.rows(), rows_per_task(columns.size()), n_threads, score_range);
@@ -299,23 +343,48 @@ std::vector<std::int32_t> best_classes_by(const RoughView& rough, const WordTabl
   for (std::int64_t d = 0; d < documents.rows(); ++d)
     if (best[d] < 0) unclear.add(documents, d);
   const Csr<Value> rows{unclear.indptr, unclear.indices, unclear.values};
-  const auto exact = columns.parents.empty()
-                         ? best_classes(table, rows, bias, log_uniform, n_threads)
-                         : best_classes_of_paths(table, rows, bias, log_uniform, columns, n_threads);
+  std::vector<std::int32_t> exact;
+  if constexpr (std::is_same_v<Real, double>)  // trees have no other tables
+    if (!columns.parents.empty())
+      exact = best_classes_of_paths(table, rows, bias, log_uniform, columns, n_threads);
+  if (columns.parents.empty()) exact = best_classes(table, rows, bias, log_uniform, n_threads);
   auto next = exact.begin();
   for (std::int32_t& c : best)
     if (c < 0) c = *next++;
   return best;
 }
 
-template std::vector<std::int32_t> best_classes_by(const RoughView&, const WordTableView<double>&,
-                                                   const Csr<float>&, std::span<const double>,
-                                                   std::span<const double>, const ColumnTree&, int);
-template std::vector<std::int32_t> best_classes_by(const RoughView&, const WordTableView<double>&,
-                                                   const Csr<double>&, std::span<const double>,
-                                                   std::span<const double>, const ColumnTree&, int);
-template std::vector<std::int32_t> best_classes_by(const RoughView&, const WordTableView<double>&,
-                                                   const Csr<std::int64_t>&, std::span<const double>,
-                                                   std::span<const double>, const ColumnTree&, int);
+template <class Real, class Value>
+void add_rough_scores(const RoughView& rough, const Csr<Value>& documents, std::span<const double> bias,
+                      std::span<const double> log_uniform, std::span<const double> factors,
+                      std::span<double> total, std::span<double> distances, int n_threads) {
+  const ColumnTree columns{{}, std::ssize(bias)};
+  const auto base = class_base(bias, log_uniform, columns);
+  parallel_ranges(documents.rows(), rows_per_task(std::ssize(bias)), n_threads,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    Scorer<Real, Value> score(rough, documents, base, columns);
+                    for (auto d = begin; d < end; ++d) {
+                      distances[d] += std::abs(factors[d]) * score(d);
+                      double* const row = total.data() + d * std::ssize(bias);
+                      const double* const scores = score.scores().data();
+                      for (std::int64_t c = 0; c < std::ssize(bias); ++c) row[c] += factors[d] * scores[c];
+                    }
+                  });
+}
+
+#define GENUS_INSTANTIATE(Real, Value)                                                                      \
+  template std::vector<std::int32_t> best_classes_by(const RoughView&, const WordTableView<Real>&,          \
+                                                     const Csr<Value>&, std::span<const double>,            \
+                                                     std::span<const double>, const ColumnTree&, int);      \
+  template void add_rough_scores<Real>(const RoughView&, const Csr<Value>&, std::span<const double>,        \
+                                       std::span<const double>, std::span<const double>, std::span<double>, \
+                                       std::span<double>, int);
+GENUS_INSTANTIATE(float, float)
+GENUS_INSTANTIATE(float, double)
+GENUS_INSTANTIATE(float, std::int64_t)
+GENUS_INSTANTIATE(double, float)
+GENUS_INSTANTIATE(double, double)
+GENUS_INSTANTIATE(double, std::int64_t)
+#undef GENUS_INSTANTIATE
 
 }  // namespace genus

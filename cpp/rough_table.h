@@ -24,10 +24,12 @@ struct RoughTable {
   Buffer<std::int16_t> steps;
   Buffer<std::uint64_t> cells;
   double step = 1;
+  double greatest = 0;  // size of what a word adds to a class
   double largest = 0;   // sum of sizes along a path, of words that have cells or rows in order
   double left_out = 0;  // of a path of a word that has cells, at most
 };
-RoughTable make_rough(const WordTableView<double>& table, const ColumnTree& columns);
+template <class Real>
+RoughTable make_rough(const WordTableView<Real>& table, const ColumnTree& columns, int n_threads);
 
 struct RoughView {
   std::span<const std::int32_t> places;
@@ -35,6 +37,7 @@ struct RoughView {
   std::span<const std::int16_t> steps;
   std::span<const std::uint64_t> cells;
   double step;
+  double greatest;
   double largest;
   double left_out;
 

@@ -1,7 +1,9 @@
 #include "scores.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "parallel.h"
@@ -28,6 +30,17 @@ std::int64_t rows_per_task(std::int64_t n_columns) {
   return std::clamp<std::int64_t>((std::int64_t{1} << 14) / std::max<std::int64_t>(n_columns, 1), 1, 64);
 }
 
+std::int32_t first_largest(std::span<const double> row) {
+  std::array<double, 8> largest;  // side by side, so that the comparisons do not wait for one another
+  largest.fill(-std::numeric_limits<double>::infinity());
+  std::size_t c = 0;
+  for (; c + 8 <= row.size(); c += 8)
+    for (std::size_t i = 0; i < 8; ++i) largest[i] = largest[i] < row[c + i] ? row[c + i] : largest[i];
+  for (; c < row.size(); ++c) largest[0] = std::max(largest[0], row[c]);
+  const auto at = std::find(row.begin(), row.end(), *std::max_element(largest.begin(), largest.end()));
+  return at == row.end() ? 0 : static_cast<std::int32_t>(at - row.begin());  // none where nothing is a number
+}
+
 void normalize_log_rows(std::span<double> scores, std::int64_t n_columns, int n_threads) {
   const auto n = n_columns > 0 ? std::ssize(scores) / n_columns : 0;
   parallel_ranges(n, rows_per_task(n_columns), n_threads, [&](std::int64_t begin, std::int64_t end) {
@@ -48,6 +61,23 @@ void add_scaled_rows(std::span<const double> scores, std::span<const double> fac
     for (auto d = begin; d < end; ++d)
       for (auto k = d * n_columns; k < (d + 1) * n_columns; ++k) total[k] += factors[d] * scores[k];
   });
+}
+
+std::vector<std::int32_t> clear_best(std::span<const double> scores, std::int64_t n_columns,
+                                     std::span<const double> distances, int n_threads) {
+  std::vector<std::int32_t> best(distances.size());
+  parallel_ranges(std::ssize(distances), 64, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto d = begin; d < end; ++d) {
+      const auto row = scores.subspan(d * n_columns, n_columns);
+      const auto at = first_largest(row);
+      const auto near = row[at] - distances[d] - 0x1p-48 * std::abs(row[at]);  // sums are rounded
+      const auto n = distances[d] > 0
+                         ? std::count_if(row.begin(), row.end(), [near](double x) { return !(x < near); })
+                         : 1;
+      best[d] = n == 1 ? at : -1;
+    }
+  });
+  return best;
 }
 
 Top top_of_rows(std::span<const double> scores, std::int64_t n_columns, std::int64_t k, int n_threads) {

@@ -1,7 +1,6 @@
 #include "tree_scores.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <numeric>
@@ -9,6 +8,7 @@
 #include "multinomial.h"
 #include "parallel.h"
 #include "path_loader.h"
+#include "scores.h"
 
 namespace genus {
 namespace {
@@ -113,18 +113,6 @@ WordTable<double> build_path_table(const NodeTableView& counts, std::int64_t n_w
 namespace {
 
 constexpr std::int64_t scores_at_once = 1 << 13;  // 64 KB: they stay in the cache, and need no fresh pages
-
-// The first of the largest; several comparisons at a time, since each waits for the one before.
-std::int32_t first_largest(std::span<const double> row) {
-  std::array<double, 8> largest;
-  largest.fill(row.front());
-  std::size_t c = 0;
-  for (; c + 8 <= row.size(); c += 8)
-    for (std::size_t i = 0; i < 8; ++i) largest[i] = largest[i] < row[c + i] ? row[c + i] : largest[i];
-  for (; c < row.size(); ++c) largest[0] = std::max(largest[0], row[c]);
-  const auto at = std::find(row.begin(), row.end(), *std::max_element(largest.begin(), largest.end()));
-  return at == row.end() ? 0 : static_cast<std::int32_t>(at - row.begin());  // none where nothing is a number
-}
 
 // Scores documents in blocks: take(d, scores of d's classes).
 template <class Value, class Take>

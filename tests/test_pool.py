@@ -179,3 +179,41 @@ def test_a_pool_whose_vectorizers_are_missing_is_refused(change, message, tmp_pa
 def test_impossible_classes_have_no_part_in_a_lead():
     np.testing.assert_array_equal(lead(np.array([[3.0, 1.0, 2.0], [0.0, 4.0, 2.0]])), [1.0, 2.0])
     np.testing.assert_array_equal(lead(np.array([[3.0, 1.0, 2.0], [0.0, 4.0, -np.inf]])), [1.0, 2.0])
+
+
+def test_answers_from_rough_scores_are_those_of_the_exact_ones(monkeypatch):
+    pool = shared_pool()
+    texts = TEXTS * 3 + ["", "the", "is not", "card printer wifi"] * 5
+    exact = pool.classes_[pool._sums(pool._counted(texts)).argmax(axis=1)]
+    for member in pool.members:
+        if not isinstance(member.model, TiedDocumentMixture):
+            member.model._parameters._rough.make(2)
+    scored, sums = [], Pool._sums
+
+    def counting(self, counted):
+        scored.append(counted[0].rows.n_rows)
+        return sums(self, counted)
+
+    monkeypatch.setattr(Pool, "_sums", counting)
+    np.testing.assert_array_equal(pool.answers(texts), exact)
+    assert sum(scored) < len(texts)  # not all a second time
+
+
+def test_texts_whose_classes_are_too_near_for_rough_scores_are_scored_again():
+    """Two classes of the same documents: every answer is a draw, but for rounding."""
+    pool = shared_pool()
+    member = pool.members[0]
+    labels = np.array(LABELS + ["also " + label for label in LABELS])
+    counts = member.vectorizer._transform_rows(TEXTS * 2)[0]
+    refined, plain = RefinedNB(tolerance=1e-9), MultinomialNB()
+    for model in (refined, plain):
+        model._fit_rows(counts, labels, None)
+    pool.members = [Parts(member.vectorizer, None, refined), Parts(member.vectorizer, None, plain)]
+    pool.temperatures, pool.weights = pool.temperatures[:2], pool.weights[:2]
+    exact = pool._sums(pool._counted(TEXTS))
+    for part in pool.members:
+        part.model._parameters._rough.make(2)
+    total, distances = np.zeros_like(exact), np.zeros(len(TEXTS))
+    refined._add_scores(pool._counted(TEXTS)[0].rows, np.ones(len(TEXTS)), total, distances)
+    assert (np.diff(np.sort(total), axis=1)[:, -1] <= distances).all()
+    np.testing.assert_array_equal(pool.answers(TEXTS), pool.classes_[exact.argmax(axis=1)])

@@ -156,6 +156,18 @@ def test_equal_for_any_number_of_threads(n_classes):
         assert_same_model(models[0], other)
 
 
+@pytest.mark.parametrize("n_classes", [3, 20, 70])
+def test_the_best_class_is_that_of_the_exact_scores(n_classes):
+    rng = np.random.default_rng(n_classes)
+    X = sparse.csr_array(rng.poisson(0.3, (300, 80)).astype(float))
+    clf = RefinedNB().fit(X, rng.permutation(np.arange(300) % n_classes))
+    exact = clf.classes_[clf.predict_joint_log_proba(X).argmax(axis=1)]
+    np.testing.assert_array_equal(clf.predict(X), exact)
+    clf._parameters._rough.make(1)
+    for n_jobs in (1, 3):
+        np.testing.assert_array_equal(clf.set_params(n_jobs=n_jobs).predict(X), exact)
+
+
 def test_unlearned_document_leaves_no_trace():
     X, y = corpus(seed=8)
     clf = RefinedNB().fit(X, y).unlearn(X[14:20], y[14:20])

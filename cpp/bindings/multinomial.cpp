@@ -19,6 +19,7 @@ namespace {
 
 using Matrix = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using InMatrix = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Words = In<std::int64_t>;
 using Classes = In<std::int32_t>;
 template <class Value>
@@ -54,6 +55,22 @@ std::span<double> view(const Matrix& m) {
 }
 std::span<const double> view(const InMatrix& m) {
   return {m.data(), m.size()};
+}
+
+// A table in fewer bytes, as make_rough gives it.
+using Rough =
+    std::tuple<Classes, In<float>, In<std::int16_t>, In<std::uint64_t>, double, double, double, double>;
+
+RoughView rough_view(const Rough& rough) {
+  const auto& [places, in_order, steps, cells, step, greatest, largest, left_out] = rough;
+  return {bindings::view(places),
+          bindings::view(in_order),
+          bindings::view(steps),
+          bindings::view(cells),
+          step,
+          greatest,
+          largest,
+          left_out};
 }
 
 // Scores by a table in single or double precision.
@@ -95,6 +112,78 @@ void add_scores(nb::module_& m) {
       "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "rows"_a.noconvert(),
       "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
       "n_threads"_a);
+  m.def(
+      "best_classes_by",
+      [](const Rough& rough, const Words& indptr, const Classes& classes, const In<Real>& values,
+         const Words& rows, const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
+         const In<double>& log_uniform, const Classes& parents, std::int64_t n_classes, int n_threads) {
+        const auto scores = table<Real>(indptr, classes, values);
+        const auto documents = csr<Value>(rows, columns, counts);
+        const auto steps = rough_view(rough);
+        const ColumnTree tree{bindings::view(parents), n_classes};
+        require(bias.size() == log_uniform.size() && tree.is_sound() &&
+                    static_cast<std::int64_t>(bias.size()) == tree.size() &&
+                    fits(steps, scores.words(), n_classes),
+                "best classes: arrays do not belong together");
+        require((std::is_same_v<Real, double> || parents.size() == 0),
+                "best classes: the table of a tree is in double precision");
+        std::vector<std::int32_t> best;
+        {
+          const nb::gil_scoped_release released;
+          best = best_classes_by(steps, scores, documents, bindings::view(bias), bindings::view(log_uniform),
+                                 tree, n_threads);
+        }
+        return bindings::give(std::move(best));
+      },
+      "rough"_a.noconvert(), "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(),
+      "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(),
+      "log_uniform"_a.noconvert(), "parents"_a.noconvert(), "n_classes"_a, "n_threads"_a);
+  m.def(
+      "add_rough_scores",
+      [](const Rough& rough, const Words& indptr, const Classes& classes, const In<Real>& values,
+         const Words& rows, const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
+         const In<double>& log_uniform, const In<double>& factors, const Matrix& total,
+         const Numbers& distances, int n_threads) {
+        const auto scores = table<Real>(indptr, classes, values);
+        const auto documents = csr<Value>(rows, columns, counts);
+        const auto steps = rough_view(rough);
+        const auto n = static_cast<std::size_t>(documents.rows());
+        require(bias.size() > 0 && bias.size() == log_uniform.size() && total.shape(1) == bias.size() &&
+                    total.shape(0) == n && factors.size() == n && distances.size() == n &&
+                    fits(steps, scores.words(), static_cast<std::int64_t>(bias.size())),
+                "rough scores: arrays do not belong together");
+        const nb::gil_scoped_release released;
+        add_rough_scores<Real>(steps, documents, bindings::view(bias), bindings::view(log_uniform),
+                               bindings::view(factors), view(total), {distances.data(), n}, n_threads);
+      },
+      "rough"_a.noconvert(), "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(),
+      "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(),
+      "log_uniform"_a.noconvert(), "factors"_a.noconvert(), "total"_a.noconvert(), "distances"_a.noconvert(),
+      "n_threads"_a);
+}
+
+// What is made of a table in single or double precision, whatever documents hold.
+template <class Real>
+void add_rough(nb::module_& m) {
+  using namespace nb::literals;
+  m.def(
+      "make_rough",
+      [](const Words& indptr, const Classes& classes, const In<Real>& values, const Classes& parents,
+         std::int64_t n_classes, int n_threads) {
+        const auto scores = table<Real>(indptr, classes, values);
+        const ColumnTree tree{bindings::view(parents), n_classes};
+        require(n_classes > 0 && tree.is_sound(), "rough table: no tree of classes");
+        RoughTable rough;
+        {
+          const nb::gil_scoped_release released;
+          rough = make_rough(scores, tree, n_threads);
+        }
+        return std::make_tuple(bindings::give(std::move(rough.places)), bindings::give(std::move(rough.rows)),
+                               bindings::give(std::move(rough.steps)), bindings::give(std::move(rough.cells)),
+                               rough.step, rough.greatest, rough.largest, rough.left_out);
+      },
+      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "parents"_a.noconvert(),
+      "n_classes"_a, "n_threads"_a);
 }
 
 template <class Value>
@@ -135,40 +224,6 @@ void add_for(nb::module_& m) {
       "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "scales"_a.noconvert(),
       "codes"_a.noconvert(), "n_words"_a, "n_classes"_a, "n_threads"_a);
   m.def(
-      "best_classes_by",
-      [](const Classes& places, const In<float>& in_order, const In<std::int16_t>& steps,
-         const In<std::uint64_t>& cells, double step, double largest, double left_out, const Words& indptr,
-         const Classes& classes, const In<double>& values, const Words& rows, const In<std::int32_t>& columns,
-         const In<Value>& counts, const In<double>& bias, const In<double>& log_uniform,
-         const Classes& parents, std::int64_t n_classes, int n_threads) {
-        const auto scores = table<double>(indptr, classes, values);
-        const auto documents = csr<Value>(rows, columns, counts);
-        const RoughView rough{bindings::view(places),
-                              bindings::view(in_order),
-                              bindings::view(steps),
-                              bindings::view(cells),
-                              step,
-                              largest,
-                              left_out};
-        const ColumnTree tree{bindings::view(parents), n_classes};
-        require(bias.size() == log_uniform.size() && tree.is_sound() &&
-                    static_cast<std::int64_t>(bias.size()) == tree.size() &&
-                    fits(rough, scores.words(), n_classes),
-                "best classes: arrays do not belong together");
-        std::vector<std::int32_t> best;
-        {
-          const nb::gil_scoped_release released;
-          best = best_classes_by(rough, scores, documents, bindings::view(bias), bindings::view(log_uniform),
-                                 tree, n_threads);
-        }
-        return bindings::give(std::move(best));
-      },
-      "places"_a.noconvert(), "in_order"_a.noconvert(), "steps"_a.noconvert(), "cells"_a.noconvert(),
-      "step"_a, "largest"_a, "left_out"_a, "indptr"_a.noconvert(), "classes"_a.noconvert(),
-      "values"_a.noconvert(), "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(),
-      "bias"_a.noconvert(), "log_uniform"_a.noconvert(), "parents"_a.noconvert(), "n_classes"_a,
-      "n_threads"_a);
-  m.def(
       "score_without_self",
       [](const Words& indptr, const Classes& classes, const In<std::int64_t>& sums, const Words& rows,
          const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& scales,
@@ -199,6 +254,8 @@ void add_multinomial(nb::module_& m) {
   add_for<double>(m);
   add_for<float>(m);
   add_for<std::int64_t>(m);  // as scikit-learn counts
+  add_rough<float>(m);
+  add_rough<double>(m);
   m.def(
       "group_equal",
       [](const In<std::uint8_t>& items, std::int64_t width) {
@@ -267,24 +324,6 @@ void add_multinomial(nb::module_& m) {
       "indptr"_a.noconvert(), "classes"_a.noconvert(), "counts"_a.noconvert(), "ratio"_a.noconvert(),
       "n_threads"_a);
   m.def(
-      "make_rough",
-      [](const Words& indptr, const Classes& classes, const In<double>& values, const Classes& parents,
-         std::int64_t n_classes) {
-        const auto scores = table<double>(indptr, classes, values);
-        const ColumnTree tree{bindings::view(parents), n_classes};
-        require(n_classes > 0 && tree.is_sound(), "rough table: no tree of classes");
-        RoughTable rough;
-        {
-          const nb::gil_scoped_release released;
-          rough = make_rough(scores, tree);
-        }
-        return std::make_tuple(bindings::give(std::move(rough.places)), bindings::give(std::move(rough.rows)),
-                               bindings::give(std::move(rough.steps)), bindings::give(std::move(rough.cells)),
-                               rough.step, rough.largest, rough.left_out);
-      },
-      "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "parents"_a.noconvert(),
-      "n_classes"_a);
-  m.def(
       "rough_sums",
       [](const In<std::int32_t>& rows, const In<float>& x, const In<std::int16_t>& steps,
          std::int64_t width) {
@@ -322,6 +361,19 @@ void add_multinomial(nb::module_& m) {
         add_scaled_rows(view(scores), bindings::view(factors), view(total), n_threads);
       },
       "scores"_a.noconvert(), "factors"_a.noconvert(), "total"_a.noconvert(), "n_threads"_a);
+  m.def(
+      "clear_best",
+      [](const InMatrix& scores, const In<double>& distances, int n_threads) {
+        const auto n_columns = static_cast<std::int64_t>(scores.shape(1));
+        require(n_columns > 0 && distances.size() == scores.shape(0), "best: one distance for each row");
+        std::vector<std::int32_t> best;
+        {
+          const nb::gil_scoped_release released;
+          best = clear_best(view(scores), n_columns, bindings::view(distances), n_threads);
+        }
+        return bindings::give(std::move(best));
+      },
+      "scores"_a.noconvert(), "distances"_a.noconvert(), "n_threads"_a);
   m.def(
       "top_of_rows",
       [](const InMatrix& scores, std::int64_t k, int n_threads) {

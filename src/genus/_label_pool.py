@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from genus import _core
 from genus._arrays import Float64, SparseRows, n_threads
 from genus._evidence import Evidence, name_words
 from genus._label_neighbors import N_NEIGHBORS, LabelNeighbors
@@ -49,13 +48,7 @@ class LabelMember:
         return self.weighting._transform_rows(self.vectorizer._transform_rows(texts)[0])
 
     def margins(self, rows: SparseRows, threads: int) -> Float64:
-        table = self.table
-        out = np.empty((rows.n_rows, len(table.bias)))
-        _core.score(
-            table.indptr, table.classes, table.values,
-            rows.indptr, rows.indices, rows.data, table.bias, table.log_uniform, out, threads,
-        )  # fmt: skip
-        return out
+        return self.table.scores(rows, threads)
 
 
 @dataclass(frozen=True)

@@ -154,13 +154,7 @@ class DocumentMixture(RememberingClassifier):
     def _class_scores(self, rows: SparseRows, bias: Float64) -> Float64:
         """Everything but the sum over documents."""
         table: ScoreTable = self._parameters.table
-        out = np.empty((rows.n_rows, len(bias)))
-        _core.score(
-            table.indptr, table.classes, table.values,
-            rows.indptr, rows.indices, rows.data,
-            bias, table.log_uniform, out, n_threads(self.n_jobs),
-        )  # fmt: skip
-        return out
+        return table.scores(rows, n_threads(self.n_jobs), bias)
 
     def neighbors(self, X: Any, k: int = 10) -> tuple[Int64, Float64]:
         """The training documents that carry the posterior.

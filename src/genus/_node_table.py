@@ -61,14 +61,7 @@ class NodeTable:
 
     def component_scores(self, rows: SparseRows, n_threads: int) -> Float64:
         """log P(h, d | c), documents x components."""
-        table = self.scores
-        out = np.empty((rows.n_rows, len(table.bias)))
-        _core.score(
-            table.indptr, table.classes, table.values,
-            rows.indptr, rows.indices, rows.data,
-            table.bias, table.log_uniform, out, n_threads,
-        )  # fmt: skip
-        return out
+        return self.scores.scores(rows, n_threads)
 
     def joint_log_likelihood(self, rows: SparseRows, prior_scale: float, n_threads: int) -> Float64:
         """log P(c, d): the posterior is the mean of the repetitions' posteriors, eq. 34."""

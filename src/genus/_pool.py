@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from genus import _core
-from genus._arrays import Float64, Int32, SparseRows, n_threads
+from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._class_tree import tree_of
-from genus._documents import row_sums
+from genus._documents import row_sums, take_rows
 from genus._evidence import Evidence, evidence_of
 from genus._fitted_tree import TreeAnswers
 from genus._parts import LEARN_MORE, UNLEARN, Parts, counts_learned, drop_words
@@ -45,6 +45,10 @@ class Counted(NamedTuple):
     def by(cls, vectorizer: Vectorizer, texts: Any) -> Counted:
         rows, unknown = vectorizer._transform_rows(texts)
         return cls(rows, unknown, row_sums(rows.indptr, rows.data))
+
+    def take(self, numbers: Int64) -> Counted:
+        """Some of the texts."""
+        return Counted(take_rows(self.rows, numbers), self.unknown[numbers], self.lengths[numbers])
 
 
 class Pool(BaseEstimator):  # type: ignore[misc]
@@ -179,11 +183,25 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     def answers(self, texts: Any) -> NDArray[Any]:
         """The most probable label of each text."""
-        scores = self._sums(self._counted(texts))
+        counted = self._counted(texts)
         if self.shifts:
-            scores = self._sharpened(scores) + self.shift  # otherwise, sharpness changes no order
-        labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+            best = (self._sharpened(self._sums(counted)) + self.shift).argmax(axis=1)
+        else:  # sharpness changes no order
+            best = self._best_classes(counted)
+        labels: NDArray[Any] = self.classes_[best]
         return labels
+
+    def _best_classes(self, counted: Sequence[Counted]) -> Int32:
+        """The best class of each text by the members' scores, which are rough first where that is faster."""
+        n_texts, threads = counted[0].rows.n_rows, n_threads(self.vectorizer.n_jobs)
+        total, distances = np.zeros((n_texts, len(self.classes_))), np.zeros(n_texts)
+        for member, texts, factors in zip(self.members, counted, self._factors(counted), strict=True):
+            member.model._add_scores(member.weighted(texts.rows), factors, total, distances)
+        best: Int32 = _core.clear_best(total, distances, threads)
+        unclear = np.flatnonzero(best < 0)
+        if len(unclear):
+            best[unclear] = self._sums([texts.take(unclear) for texts in counted]).argmax(axis=1)
+        return best
 
     def answer_one(self, text: str) -> Any:
         return self.answers([text])[0].item()

@@ -98,6 +98,13 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         """The number of each document's most probable class, the first of equal ones."""
         return np.concatenate([scores.argmax(axis=1) for scores in self._score_blocks(rows)])
 
+    def _add_scores(self, rows: Any, factors: Float64, total: Float64, distances: Float64) -> None:
+        """Add the scores of each document, up to what its classes have alike, times its factor to ``total``.
+
+        A model may add rough ones, and then how far two scores of a document may be off together to ``distances``.
+        """
+        _core.add_scaled_rows(self._joint_log_likelihood(rows), factors, total, n_threads(self.n_jobs))
+
     def _normalize(self, scores: Float64) -> Float64:
         _core.normalize_log_rows(scores, n_threads(self.n_jobs))
         return scores

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
 from genus._base import GenerativeClassifier
+from genus._rough_table import RoughCopy, RoughTable
 from genus.statistics import ONE, ClassCounts, Ledger
-
-# A table in fewer bytes, made once for many documents: see ``rough_table.h``.
-RoughTable = tuple[Int32, NDArray[np.float32], NDArray[np.int16], NDArray[np.uint64], float, float, float]
 
 _KINDS = {"indptr": ("int64",), "classes": ("int32",), "values": ("float64", "float32")}
 
@@ -43,29 +41,38 @@ class ScoreTable:
 
     def best_classes(self, rows: SparseRows, threads: int) -> Int32:
         """The number of the best class of each document, the first of equal ones."""
-        documents: tuple[Any, ...] = (rows.indptr, rows.indices, rows.data, self.bias, self.log_uniform)
         best: Int32
-        # Two classes are read at once as they are.
-        if len(self.bias) > 2 and ("_rough" in self.__dict__ or self.pays_for_rough(rows)):
-            documents += (*self._columns, threads)
-            best = _core.best_classes_by(*self._rough, *self.arrays, *documents)
+        if (rough := self._rough_for(rows, threads)) is not None:
+            best = _core.best_classes_by(rough, *self._given(rows, *self._rough.columns, threads))
         else:
-            documents += (threads,)
-            best = _core.best_classes(*self.arrays, *documents)
+            best = _core.best_classes(*self._given(rows, threads))
         return best
 
-    def pays_for_rough(self, rows: SparseRows) -> bool:
-        """Whether they are enough: another table costs about 5 ns a cell, and saves 0.2 ns an entry and class."""
-        return len(rows.indices) * len(self.bias) > 32 * len(self.values)
+    def scores(self, rows: SparseRows, threads: int, bias: Float64 | None = None) -> Float64:
+        """Of documents x classes, with this bias or another."""
+        table = self if bias is None else replace(self, bias=bias)
+        out = np.empty((rows.n_rows, len(self.bias)))
+        _core.score(*table._given(rows, out, threads))
+        return out
+
+    def add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64, threads: int) -> None:
+        """Add the documents' scores, each times its factor: see `PosteriorClassifier._add_scores`."""
+        if (rough := self._rough_for(rows, threads)) is not None:
+            _core.add_rough_scores(rough, *self._given(rows, factors, total, distances, threads))
+        else:
+            _core.add_scaled_rows(self.scores(rows, threads), factors, total, threads)
+
+    def _given(self, rows: SparseRows, *more: Any) -> tuple[Any, ...]:
+        """What kernels are given: this table, documents, and more."""
+        return *self.arrays, rows.indptr, rows.indices, rows.data, self.bias, self.log_uniform, *more
+
+    def _rough_for(self, rows: SparseRows, threads: int) -> RoughTable | None:
+        """Two classes are read at once as they are."""
+        return self._rough.for_rows(rows, threads) if len(self.bias) > 2 else None
 
     @cached_property
-    def _rough(self) -> RoughTable:
-        return _core.make_rough(*self.arrays, *self._columns)
-
-    @property
-    def _columns(self) -> tuple[Int32, int]:
-        """Columns are classes: none has a parent."""
-        return np.empty(0, np.int32), len(self.bias)
+    def _rough(self) -> RoughCopy:
+        return RoughCopy(self.arrays, np.empty(0, np.int32), len(self.bias))  # no column has a parent
 
     def row(self, w: int) -> slice:
         n = len(self.values)
@@ -105,21 +112,19 @@ class TableClassifier(GenerativeClassifier):
     """Base of models whose class is one distribution over words: their parameters are a `ScoreTable`."""
 
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
-        return self._score(rows, self._parameters.bias)
+        return self._score(rows)
 
-    def _score(self, rows: SparseRows, bias: Float64) -> Float64:
+    def _score(self, rows: SparseRows, bias: Float64 | None = None) -> Float64:
         table: ScoreTable = self._parameters
-        out = np.empty((rows.n_rows, len(bias)))
-        _core.score(
-            *table.arrays,
-            rows.indptr, rows.indices, rows.data,
-            bias, table.log_uniform, out, n_threads(self.n_jobs),
-        )  # fmt: skip
-        return out
+        return table.scores(rows, n_threads(self.n_jobs), bias)
 
     def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
         table: ScoreTable = self._parameters
         return table.best_classes(rows, n_threads(self.n_jobs))
+
+    def _add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64) -> None:
+        table: ScoreTable = self._parameters
+        table.add_scores(rows, factors, total, distances, n_threads(self.n_jobs))
 
     # Looking inside
 

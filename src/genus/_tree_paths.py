@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from genus import _core
 from genus._arrays import Float64, Int32, Int64, SparseRows
 from genus._documents import Documents, equal_documents, row_sums
-from genus._score_table import RoughTable, ScoreTable
+from genus._rough_table import RoughCopy
+from genus._score_table import ScoreTable
 from genus.hierarchy import WHOLE, LabelTree, Node
 from genus.statistics import ONE
 
@@ -186,16 +187,16 @@ class PathTable:
             rows.indptr, rows.indices, rows.data, table.bias, table.log_uniform, self.parents, self.n_classes, threads
         )  # fmt: skip
         best: Int32
-        if "_rough" in self.__dict__ or table.pays_for_rough(rows):
-            best = _core.best_classes_by(*self._rough, *table.arrays, *documents)
+        if (rough := self._rough.for_rows(rows, threads)) is not None:
+            best = _core.best_classes_by(rough, *table.arrays, *documents)
         else:
             best = _core.best_classes_of_paths(*table.arrays, *documents)
         return best
 
     @cached_property
-    def _rough(self) -> RoughTable:
+    def _rough(self) -> RoughCopy:
         """With the paths of common words summed, so that these cost what they cost without a tree."""
-        return _core.make_rough(*self.table.arrays, self.parents, self.n_classes)
+        return RoughCopy(self.table.arrays, self.parents, self.n_classes)
 
     def columns_of(self, c: int) -> list[int]:
         """The columns of a class's path, the root's first."""

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from genus import _core
-from genus._arrays import Float64, Int32, Int64, SparseRows, n_threads
+from genus._arrays import Float64, Int64, SparseRows, n_threads
 from genus._base import _check_number
 from genus._documents import DocumentLedger, Documents
 from genus._focus import Focus
@@ -171,24 +170,15 @@ class RefinedNB(RememberingClassifier):
 
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
         table: RefinedTable = self._parameters
-        rows = self._focused(rows)
-        out = np.empty((rows.n_rows, len(table.bias)))
-        _core.score(
-            table.indptr, table.classes, table.values,
-            rows.indptr, rows.indices, rows.data,
-            table.bias, table.log_uniform, out, n_threads(self.n_jobs),
-        )  # fmt: skip
-        return out
+        return table.scores(self._focused(rows), n_threads(self.n_jobs))
 
     def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
         table: RefinedTable = self._parameters
-        rows = self._focused(rows)
-        best: Int32 = _core.best_classes(
-            table.indptr, table.classes, table.values,
-            rows.indptr, rows.indices, rows.data,
-            table.bias, table.log_uniform, n_threads(self.n_jobs),
-        )  # fmt: skip
-        return best
+        return table.best_classes(self._focused(rows), n_threads(self.n_jobs))
+
+    def _add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64) -> None:
+        table: RefinedTable = self._parameters
+        table.add_scores(self._focused(rows), factors, total, distances, n_threads(self.n_jobs))
 
     def _focused(self, rows: SparseRows) -> SparseRows:
         table: RefinedTable = self._parameters
