@@ -19,16 +19,21 @@ namespace {
 constexpr std::size_t least_weight = 1 << 14, most_weight = 1 << 18;
 constexpr std::size_t usual_blocks = 32;  // unless they would be too small, or too large
 
+// About how much work documents first ... last - 1 are.
+std::size_t work(const TokenSource& source, std::int64_t first, std::int64_t last) {
+  std::size_t total = 0;
+  for (std::int64_t d = first; d < last; ++d) total += source.weight(d) + 16;
+  return total;
+}
+
 // Ranges of consecutive documents of about equal work.
 std::vector<std::pair<std::int64_t, std::int64_t>> split(const TokenSource& source) {
-  std::size_t total = 0;
-  for (std::int64_t d = 0; d < source.size(); ++d) total += source.weight(d) + 16;
-  const auto enough = std::clamp(total / usual_blocks, least_weight, most_weight);
+  const auto enough = std::clamp(work(source, 0, source.size()) / usual_blocks, least_weight, most_weight);
   std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
   std::int64_t first = 0;
   std::size_t weight = 0;
   for (std::int64_t d = 0; d < source.size(); ++d) {
-    weight += source.weight(d) + 16;
+    weight += work(source, d, d + 1);
     if (weight >= enough) {
       ranges.emplace_back(first, d + 1);
       first = d + 1;
@@ -310,20 +315,22 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
   };
   const auto ranges = split(source);
   const auto n_documents = static_cast<std::size_t>(source.size());
-  std::vector<Part> parts(ranges.size());
   CountedRows<Value> result;
   result.indptr.assign(n_documents + 1, 0);
   result.unknown.assign(n_documents, 0);
   const auto n_finders =
       std::min<std::size_t>(ranges.size(), static_cast<std::size_t>(std::max(n_threads, 1)));
+  std::vector<Part> parts(n_finders > 1 ? ranges.size() : n_finders);  // one thread appends to one
   std::vector<Finder> finders;
   finders.reserve(n_finders);
   while (finders.size() < n_finders) finders.emplace_back(vocabulary, range, n_documents);
+  std::vector<KeyCounter> counters(n_finders);
   for_each_range(source, range.edges, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
-    std::vector<std::uint32_t> keys, spare;
+    std::vector<std::uint32_t> keys;
+    KeyCounter& count_keys = counters[worker.id];
     Finder& finder = finders[worker.id];
     const Batch& batch = worker.batch;
-    Part& part = parts[r];
+    Part& part = parts[std::min(r, parts.size() - 1)];
     const auto look_up = [&] {
       if (n_hash == 0) finder.look_up(batch);
     };
@@ -342,7 +349,7 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
       part.indices.resize(begin + keys.size());
       part.values.resize(begin + keys.size());
       std::size_t at = begin;
-      count_keys(keys, spare, [&](std::uint32_t key, std::uint32_t count) {
+      count_keys(keys, [&](std::uint32_t key, std::uint32_t count) {
         part.indices[at] = static_cast<std::int32_t>(key);
         part.values[at++] = binary ? Value{1} : static_cast<Value>(count);
       });
@@ -350,8 +357,15 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
       part.values.resize(at);
       result.indptr[row + 1] = static_cast<std::int64_t>(at - begin);
     });
+    if (r == 0 && parts.size() < ranges.size()) {  // what follows will be about as dense
+      const auto done = static_cast<double>(work(source, 0, ranges[0].second));
+      const auto share = 1.1 * static_cast<double>(work(source, 0, source.size())) / done;
+      const auto enough = static_cast<std::size_t>(share * static_cast<double>(part.indices.size()));
+      part.indices.reserve(enough);
+      part.values.reserve(enough);
+    }
   });
-  if (parts.size() == 1) {  // one block, as for a single document: nothing to join
+  if (parts.size() == 1) {  // nothing to join
     result.indices = std::move(parts[0].indices);
     result.values = std::move(parts[0].values);
     std::partial_sum(result.indptr.begin(), result.indptr.end(), result.indptr.begin());

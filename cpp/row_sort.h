@@ -43,18 +43,36 @@ void sort_row(std::vector<Key>& keys, std::vector<Key>& spare, int shift) {
   }
 }
 
-// Calls use(key, count) for the distinct keys of a row, in order; the keys are left in disorder. Keys are
-// below 2^31.
-//
-// In a short row a key's place is the number of smaller ones: no branch depends on the keys, which sorting by
-// comparison guesses wrong every other time. Equal keys meet in one place, as many short of the next as there
-// are.
-template <class Use>
-void count_keys(std::vector<std::uint32_t>& keys, std::vector<std::uint32_t>& spare, Use&& use) {
-  constexpr std::size_t few = 32;
-  const std::size_t n = keys.size();
-  if (n <= few) {
+// Counts the keys of one row after another: calls use(key, count) for the distinct ones, in order. Keys are
+// below 2^31, and left in disorder.
+class KeyCounter {
+ public:
+  template <class Use>
+  void operator()(std::vector<std::uint32_t>& keys, Use&& use) {
+    if (keys.size() <= few) return count_few(keys, use);
+    std::uint32_t all = 0;
+    for (const std::uint32_t key : keys) all |= key;
+    if (all < most_marked) return count_marked(keys, all, use);
+    sort_row(keys, spare_, 0);
+    for (std::size_t i = 0; i < keys.size();) {
+      std::size_t end = i + 1;
+      while (end < keys.size() && keys[end] == keys[i]) ++end;
+      use(keys[i], static_cast<std::uint32_t>(end - i));
+      i = end;
+    }
+  }
+
+ private:
+  static constexpr std::size_t few = 32;
+  static constexpr std::uint32_t most_marked = 1 << 18;  // their marks are 32 KiB
+
+  // In a short row a key's place is the number of smaller ones: no branch depends on the keys, which sorting
+  // by comparison guesses wrong every other time. Equal keys meet in one place, as many short of the next as
+  // there are.
+  template <class Use>
+  static void count_few(const std::vector<std::uint32_t>& keys, Use&& use) {
     constexpr std::uint32_t most = 0x7fffffff;
+    const std::size_t n = keys.size();
     alignas(64) std::array<std::int32_t, few> row;
     std::array<std::uint32_t, few> sorted, counts{};
     const std::size_t padded = (n + 7) / 8 * 8;
@@ -67,15 +85,45 @@ void count_keys(std::vector<std::uint32_t>& keys, std::vector<std::uint32_t>& sp
       ++counts[static_cast<std::size_t>(smaller)];
     }
     for (std::size_t i = 0; i < n; i += counts[i]) use(sorted[i], counts[i]);
-    return;
   }
-  sort_row(keys, spare, 0);
-  for (std::size_t i = 0; i < n;) {
-    std::size_t end = i + 1;
-    while (end < n && keys[end] == keys[i]) ++end;
-    use(keys[i], static_cast<std::uint32_t>(end - i));
-    i = end;
+
+  // Keys that are small enough are marked, a bit each, and another for each 64 of those; the marks are read
+  // in order. Only keys that come again are sorted.
+  template <class Use>
+  void count_marked(const std::vector<std::uint32_t>& keys, std::uint32_t all, Use&& use) {
+    const std::size_t n_blocks = all / 4096 + 1;
+    if (blocks_.size() < n_blocks) {
+      blocks_.resize(n_blocks, 0);
+      marks_.resize(64 * n_blocks, 0);
+    }
+    again_.resize(keys.size() + 1);
+    std::size_t n_again = 0;
+    for (const std::uint32_t key : keys) {
+      std::uint64_t& marks = marks_[key / 64];
+      again_[n_again] = key;
+      n_again += marks >> key % 64 & 1;
+      marks |= std::uint64_t{1} << key % 64;
+      blocks_[key / 4096] |= std::uint64_t{1} << key / 64 % 64;
+    }
+    again_.resize(n_again);
+    sort_row(again_, spare_, 0);
+    again_.push_back(~std::uint32_t{0});
+    const std::uint32_t* next = again_.data();
+    for (std::size_t block = 0; block < n_blocks; ++block)
+      for (std::uint64_t words = std::exchange(blocks_[block], 0); words != 0; words &= words - 1) {
+        const std::size_t word = 64 * block + static_cast<std::size_t>(std::countr_zero(words));
+        for (std::uint64_t marks = std::exchange(marks_[word], 0); marks != 0; marks &= marks - 1) {
+          const auto key =
+              static_cast<std::uint32_t>(64 * word) + static_cast<std::uint32_t>(std::countr_zero(marks));
+          std::uint32_t count = 1;
+          for (; *next == key; ++next) ++count;
+          use(key, count);
+        }
+      }
   }
-}
+
+  std::vector<std::uint32_t> spare_, again_;
+  std::vector<std::uint64_t> marks_, blocks_;  // all 0 between rows
+};
 
 }  // namespace genus
