@@ -292,7 +292,8 @@ Buffer<std::uint64_t> CountedCorpus::table(std::span<const std::uint8_t> keep) c
       const Lexicon::Node& node = lexicon_[kept[i]];
       const auto column = static_cast<std::int32_t>(i);
       if (n == 1) {
-        builder.enter_text(lexicon_.hash(node), column, false);
+        const std::string_view text = lexicon_.spelling(node);
+        builder.enter_word({text.data(), lexicon_.hash(node), node.length}, column);
         continue;
       }
       const auto prefix = column_of[Lexicon::prefix(node)], last = column_of[Lexicon::last(node)];
@@ -300,7 +301,7 @@ Buffer<std::uint64_t> CountedCorpus::table(std::span<const std::uint8_t> keep) c
         builder.enter_name(Vocabulary::name(prefix, last), column);
       } else {
         if (text_hashes.empty()) text_hashes = lexicon_.text_hashes();
-        builder.enter_text(text_hashes[kept[i]], column, true);
+        builder.enter_text(text_hashes[kept[i]], column);
       }
     }
   return builder.take();

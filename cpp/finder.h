@@ -53,9 +53,10 @@ inline void places_of_n_grams(const Batch& batch, std::size_t n, std::vector<std
 class Finder {
  public:
   Finder(const Vocabulary& vocabulary, NGramRange range, std::size_t n_documents)
-      : vocabulary_(vocabulary), range_(range), cache_(n_documents), columns_(1) {}
+      : vocabulary_(vocabulary), range_(range), cache_(is_near() ? 0 : n_documents), columns_(1) {}
 
   void look_up(const Batch& batch) {
+    if (is_near()) return;  // columns() will
     find_words(batch.tokens);
     const std::size_t longest = std::min<std::size_t>(range_.max, batch.longest());
     if (columns_.size() < longest) columns_.resize(longest);
@@ -65,6 +66,7 @@ class Finder {
   // Appends the columns of document i of the batch to `found`; returns how many of its shortest n-grams have
   // none.
   std::int32_t columns(const Batch& batch, std::size_t i, std::vector<std::uint32_t>& found) const {
+    if (is_near()) return near_columns(batch, i, found);
     std::size_t unknown = 0;
     const std::size_t begin = batch.begin(i), end = batch.ends[i];
     for (std::size_t n = range_.min; n <= range_.max && begin + n <= end; ++n) {
@@ -85,6 +87,8 @@ class Finder {
   }
 
  private:
+  bool is_near() const { return range_.max == 1 && vocabulary_.is_near(); }
+
   void find_words(std::span<const Token> tokens) {
     auto& columns = columns_[0];
     columns.resize(tokens.size());
@@ -107,6 +111,24 @@ class Finder {
     for (const std::size_t i : missing_) cache_.enter(tokens[i], columns[i]);
   }
 
+  // As columns(), of words that are found at once, without a look at what is remembered.
+  std::int32_t near_columns(const Batch& batch, std::size_t i, std::vector<std::uint32_t>& found) const {
+    const Vocabulary vocabulary = vocabulary_;
+    const std::span<const Token> tokens = batch.tokens;
+    const std::size_t first = found.size();
+    found.resize(first + batch.document(i).size());
+    std::uint32_t* out = found.data() + first;
+    for (std::size_t place = batch.begin(i); place < batch.ends[i]; ++place) {
+      if (place + ahead < tokens.size()) vocabulary.prefetch_bucket(tokens[place + ahead].hash);
+      const std::int32_t column = vocabulary.find_word(tokens[place]);
+      *out = static_cast<std::uint32_t>(column);
+      out += column != Vocabulary::unknown;
+    }
+    const auto unknown = found.data() + found.size() - out;
+    found.resize(static_cast<std::size_t>(out - found.data()));
+    return static_cast<std::int32_t>(unknown);
+  }
+
   // Each by the columns of its first n - 1 words and of its last.
   void find_n_grams(const Batch& batch, std::size_t n) {
     const std::int32_t* const last = columns_[0].data() + n - 1;
@@ -127,7 +149,7 @@ class Finder {
             missing_.push_back(i);
           }
         },
-        [&](std::uint64_t hash) { vocabulary_.prefetch_slot(hash); });
+        [&](std::uint64_t hash) { vocabulary_.prefetch_bucket(hash); });
     if (vocabulary_.has_spelled()) find_missing(batch.tokens, n);
   }
 
@@ -138,9 +160,10 @@ class Finder {
     in_stages(
         missing_.size(), [&](std::size_t k) { return hashes_[k]; },
         [&](std::size_t k) {
-          columns_[n - 1][missing_[k]] = vocabulary_.find_text(&tokens[missing_[k]], n, hashes_[k]);
+          columns_[n - 1][missing_[k]] = n == 1 ? vocabulary_.find_word(tokens[missing_[k]])
+                                                : vocabulary_.find_text(&tokens[missing_[k]], n, hashes_[k]);
         },
-        [&](std::uint64_t hash) { vocabulary_.prefetch_slot(hash); },
+        [&](std::uint64_t hash) { vocabulary_.prefetch_bucket(hash); },
         [&](std::uint64_t hash) { vocabulary_.prefetch_offsets(hash); },
         [&](std::uint64_t hash) { vocabulary_.prefetch_text(hash); });
   }

@@ -34,6 +34,12 @@ inline Head head_of(const char* p, std::size_t length) {
   return {low_bytes(load64(p), length), 0};
 }
 
+// A text this short fits into one number: its bytes, and its length above them.
+constexpr std::size_t longest_brief = 7;
+inline std::uint64_t brief_key(const char* p, std::size_t length) {
+  return low_bytes(load64(p), length) | static_cast<std::uint64_t>(length) << 56;
+}
+
 // 64 x 64 -> 128 bit multiplication, folded: the fast strong mixer of the wyhash family.
 __extension__ using Wide = unsigned __int128;
 inline std::uint64_t fold_multiply(std::uint64_t a, std::uint64_t b) {

@@ -19,7 +19,8 @@ class TextReader : public TokenSource::Reader {
     batch.clear();
     tokenizer_.clear();
     std::int64_t d = first;
-    for (std::size_t weight = 0; d < last && weight < Batch::weight; ++d) {
+    for (std::size_t weight = 0; d < last && weight < Batch::weight && batch.tokens.size() < Batch::enough;
+         ++d) {
       const auto row = static_cast<std::size_t>(d);
       if (row + ahead < texts_.size()) __builtin_prefetch(texts_[row + ahead].data);
       const auto begin = static_cast<std::ptrdiff_t>(batch.tokens.size());
@@ -35,9 +36,7 @@ class TextReader : public TokenSource::Reader {
   }
 
  private:
-  bool is_stop_word(const Token& t) const {
-    return stop_words_.find_text(&t, 1, t.hash) != Vocabulary::unknown;
-  }
+  bool is_stop_word(const Token& t) const { return stop_words_.find_word(t) != Vocabulary::unknown; }
 
   std::span<const Text> texts_;
   Tokenizer tokenizer_;

@@ -19,6 +19,7 @@ struct Batch {
   std::vector<std::size_t> ends;  // of each document's tokens
 
   static constexpr std::size_t weight = 1 << 12;  // bytes of text
+  static constexpr std::size_t enough = 1 << 10;  // tokens, of which characters give more than words
 
   std::size_t size() const { return ends.size(); }
   std::size_t begin(std::size_t i) const { return i == 0 ? 0 : ends[i - 1]; }

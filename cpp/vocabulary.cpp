@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -12,13 +13,17 @@ std::uint64_t slot_value(std::uint64_t hash, std::size_t number) {
   return (hash >> 32 << 32) | (number + 1);
 }
 
+// How many tokens a text from outside has.
+std::size_t count_tokens(std::string_view text, bool n_grams) {
+  return n_grams ? static_cast<std::size_t>(std::count(text.begin(), text.end(), ' ')) + 1 : 1;
+}
+
 // A text from outside as tokens, in memory of its own that may be read past their ends.
 class Cut {
  public:
   std::span<const Token> operator()(std::string_view text, bool n_grams) {
-    const auto count = n_grams ? static_cast<std::size_t>(std::count(text.begin(), text.end(), ' ')) + 1 : 1;
     copy_.assign(text).append(token_padding, '\0');
-    tokens_.resize(count);
+    tokens_.resize(count_tokens(text, n_grams));
     const char* data = copy_.data();
     for (Token& token : tokens_) {
       const std::size_t rest = copy_.data() + text.size() - data;
@@ -34,10 +39,15 @@ class Cut {
   std::vector<Token> tokens_;
 };
 
-constexpr std::size_t header_size = 2;  // of a table: how many n-grams are there by name, and by text
+// What a table begins with: its layout, and how many n-grams are there by name, n-grams by text, and brief
+// words. The rest of the cache line is left free.
+enum Header : std::size_t { layout, n_named, n_spelled, n_brief };
+constexpr std::size_t bucket_size = sizeof(Vocabulary::Bucket) / sizeof(std::uint64_t);
+constexpr std::size_t header_size = bucket_size;
+constexpr std::uint64_t this_layout = 0x32656c6261746e67ULL;  // "gntable2"
 
-std::size_t slots_of(std::span<const std::uint64_t> table) {
-  return table.size() < header_size ? 0 : (table.size() - header_size) / Vocabulary::slot_size;
+std::size_t buckets_of(std::span<const std::uint64_t> table) {
+  return Vocabulary::is_table(table) ? (table.size() - header_size) / bucket_size : 0;
 }
 
 }  // namespace
@@ -49,20 +59,25 @@ std::uint64_t hash_tokens(std::span<const Token> tokens) {
 }
 
 Vocabulary::Vocabulary(StringsView words, std::span<const std::uint64_t> table)
-    : words_(words), n_slots_(slots_of(table)) {
-  if (n_slots_ == 0) return;
-  n_named_ = table[0];
-  n_spelled_ = table[1];
-  slots_ = reinterpret_cast<const Slot*>(table.data() + header_size);
+    : words_(words), n_buckets_(buckets_of(table)) {
+  if (n_buckets_ == 0) return;
+  n_named_ = table[n_named];
+  n_spelled_ = table[n_spelled];
+  n_brief_ = table[n_brief];
+  buckets_ = reinterpret_cast<const Bucket*>(table.data() + header_size);
+}
+
+bool Vocabulary::is_table(std::span<const std::uint64_t> table) {
+  return table.size() >= header_size && table[layout] == this_layout;
 }
 
 std::int32_t Vocabulary::find(std::span<const Token> tokens) const {
   std::uint64_t hash = tokens[0].hash;
-  std::int32_t column = find_text(tokens.data(), 1, hash);
+  std::int32_t column = find_word(tokens[0]);
   for (std::size_t n = 2; n <= tokens.size(); ++n) {
     const Token& last = tokens[n - 1];
     hash = hash_join(hash, last.hash);
-    const auto last_column = find_text(&last, 1, last.hash);
+    const auto last_column = find_word(last);
     if (column == unknown || last_column == unknown) {
       column = find_text(tokens.data(), n, hash);
     } else {
@@ -93,45 +108,58 @@ bool Vocabulary::spells(std::string_view word, const Token* tokens, std::size_t 
 }
 
 TableBuilder::TableBuilder(std::size_t n_features)
-    : owned_(n_features == 0 ? 0 : header_size + Vocabulary::slot_size * (n_features + n_features / 2 + 1),
-             0),
-      table_(owned_) {}
-
-void TableBuilder::enter(std::uint64_t hash, Vocabulary::Slot slot) {
-  auto* const slots = reinterpret_cast<Vocabulary::Slot*>(table_.data() + header_size);
-  const std::size_t n_slots = slots_of(table_);
-  std::size_t i = Vocabulary::place(hash, n_slots);
-  while (slots[i].kind != Vocabulary::Slot::empty) i = i + 1 == n_slots ? 0 : i + 1;
-  slots[i] = slot;
+    : owned_(
+          n_features == 0 ? 0 : header_size + bucket_size * (2 * n_features / Vocabulary::Bucket::most + 1),
+          0),
+      table_(owned_) {
+  if (n_features > 0) table_[layout] = this_layout;
 }
 
-void TableBuilder::enter_text(std::uint64_t hash, std::int32_t column, bool is_n_gram) {
-  table_[1] += is_n_gram;
-  enter(hash, {hash, column, Vocabulary::Slot::text});
+void TableBuilder::enter(std::uint64_t hash, std::uint64_t key, std::int32_t column) {
+  auto* const buckets = reinterpret_cast<Vocabulary::Bucket*>(table_.data() + header_size);
+  const std::size_t n_buckets = buckets_of(table_);
+  std::size_t i = Vocabulary::place(hash, n_buckets);
+  while (!buckets[i].has_room()) i = i + 1 == n_buckets ? 0 : i + 1;
+  const auto free = static_cast<std::size_t>(std::countr_zero(buckets[i].places(0)));
+  buckets[i].keys[free] = key;
+  buckets[i].columns[free] = column;
+}
+
+void TableBuilder::enter_word(const Token& word, std::int32_t column) {
+  if (word.length > longest_brief) return enter(word.hash, Vocabulary::text(word.hash), column);
+  ++table_[n_brief];
+  enter(word.hash, Vocabulary::brief(word), column);
+}
+
+void TableBuilder::enter_text(std::uint64_t hash, std::int32_t column) {
+  ++table_[n_spelled];
+  enter(hash, Vocabulary::text(hash), column);
 }
 
 void TableBuilder::enter_name(std::uint64_t name, std::int32_t column) {
-  ++table_[0];
-  enter(Vocabulary::hash_name(name), {name, column, Vocabulary::Slot::name});
+  ++table_[n_named];
+  enter(Vocabulary::hash_name(name), name, column);
 }
 
 namespace {
 
 // Enters words first ... size - 1, shorter n-grams before longer ones.
 void enter_words(TableBuilder& builder, StringsView words, std::size_t first, bool n_grams) {
+  std::map<std::size_t, std::vector<std::size_t>> by_length;
+  for (std::size_t i = first; i < words.size(); ++i) by_length[count_tokens(words[i], n_grams)].push_back(i);
   const Vocabulary vocabulary(words, builder.table());
   Cut cut;
-  std::size_t longest = 1;
-  for (std::size_t n = 1; n <= longest; ++n)
-    for (std::size_t i = first; i < words.size(); ++i) {
+  for (const auto& [n, numbers] : by_length)
+    for (const std::size_t i : numbers) {
       const auto column = static_cast<std::int32_t>(i);
       const auto tokens = cut(words[i], n_grams);
-      longest = std::max(longest, tokens.size());
-      if (tokens.size() != n) continue;
-      const auto prefix = n == 1 ? Vocabulary::unknown : vocabulary.find(tokens.first(n - 1));
-      const auto last = n == 1 ? Vocabulary::unknown : vocabulary.find(tokens.last(1));
+      if (n == 1) {
+        builder.enter_word(tokens[0], column);
+        continue;
+      }
+      const auto prefix = vocabulary.find(tokens.first(n - 1)), last = vocabulary.find_word(tokens.back());
       if (prefix == Vocabulary::unknown || last == Vocabulary::unknown) {
-        builder.enter_text(hash_tokens(tokens), column, n > 1);
+        builder.enter_text(hash_tokens(tokens), column);
       } else {
         builder.enter_name(Vocabulary::name(prefix, last), column);
       }
@@ -148,7 +176,9 @@ Buffer<std::uint64_t> make_table(StringsView words, bool n_grams) {
 
 bool extend_table(std::span<std::uint64_t> table, StringsView words, std::size_t first, bool n_grams) {
   // An n-gram that is there by its text may have to move: its parts may be among the new words.
-  if (5 * words.size() > 4 * slots_of(table) || Vocabulary(words, table).has_spelled()) return false;
+  if (3 * words.size() > 2 * Vocabulary::Bucket::most * buckets_of(table) ||
+      Vocabulary(words, table).has_spelled())
+    return false;
   TableBuilder builder(table);
   enter_words(builder, words, first, n_grams);
   return true;

@@ -2,10 +2,13 @@
 //
 // Lexicon grows while a corpus is read; Vocabulary is what remains: flat arrays that can be mapped from a
 // file and searched at once. Both probe a table linearly. An n-gram is found by a name, the numbers of its
-// first words and of its last, which costs one cache line; a word by its text, which costs three.
+// first words and of its last, and a word of up to 7 bytes by those bytes, which costs one cache line; a
+// longer word by its text, which costs three.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -45,19 +48,36 @@ struct OwnedStrings {
 // A finished vocabulary: its words, and a table of where they are.
 class Vocabulary {
  public:
-  // An entry of the table. A word has its hash for a key and is compared by its text. So has an n-gram of
-  // which a part is no feature by itself; every other n-gram has for a key the columns of its first words and
-  // of its last.
-  struct Slot {
-    enum Kind : std::uint32_t { empty, text, name };
-    std::uint64_t key;
-    std::int32_t column;
-    Kind kind;
-  };
-  static constexpr std::size_t slot_size = sizeof(Slot) / sizeof(std::uint64_t);
+  // A cache line of the table: keys and their columns, in the order they came, 0 where there is room.
+  //
+  // The key of a brief word is the word itself; that of a longer one its hash, and it is compared by its
+  // text. So is an n-gram of which a part is no feature by itself; every other n-gram has for a key its name,
+  // the columns of its first words and of its last. Bits 63 and 31 tell the three apart.
+  struct Bucket {
+    static constexpr std::size_t most = 5;
+    std::array<std::uint64_t, most> keys;
+    std::array<std::int32_t, most> columns;
+    std::uint32_t unused;
 
-  // `table` is what make_table gives, or nothing. It is not trusted.
+    bool has_room() const { return keys[most - 1] == 0; }
+    // A bit for each place of a key. All are compared: which it is, nobody could predict.
+    std::uint32_t places(std::uint64_t key) const {
+      std::uint32_t found = 0;
+      for (std::uint32_t k = 0; k < most; ++k) found |= static_cast<std::uint32_t>(keys[k] == key) << k;
+      return found;
+    }
+  };
+  static_assert(sizeof(Bucket) == 64);
+
+  static std::uint64_t brief(const Token& word) { return brief_key(word.data, word.length) | bit63; }
+  static std::uint64_t text(std::uint64_t hash) { return (hash & ~bit63 & ~bit31) | 1; }
+  static std::uint64_t name(std::int32_t prefix, std::int32_t last) {
+    return static_cast<std::uint64_t>(prefix) << 32 | static_cast<std::uint32_t>(last) | bit31;
+  }
+
+  // `table` is what make_table gives, or nothing. It is not trusted; one of another layout finds nothing.
   Vocabulary(StringsView words, std::span<const std::uint64_t> table);
+  static bool is_table(std::span<const std::uint64_t> table);
 
   static constexpr std::int32_t unknown = -1;
 
@@ -65,40 +85,52 @@ class Vocabulary {
   bool has_named() const { return n_named_ > 0; }
   bool has_spelled() const { return n_spelled_ > 0; }  // n-grams, that is
 
+  // Whether nearly all words are brief, as n-grams of characters are, and the table lies in a core's own
+  // cache: nothing is found sooner elsewhere.
+  bool is_near() const {
+    return n_brief_ > size() - size() / 8 && n_buckets_ * sizeof(Bucket) <= std::size_t{1} << 20;
+  }
+
+  // The column of a word.
+  std::int32_t find_word(const Token& word) const {
+    return word.length <= longest_brief ? find_key(brief(word), word.hash) : find_text(&word, 1, word.hash);
+  }
+
   // The column of the n-gram made of these tokens, if it is there by its text; `hash` is their joint hash.
   std::int32_t find_text(const Token* tokens, std::size_t n, std::uint64_t hash) const {
     std::size_t i = place(hash);
-    for (std::size_t probes = 0; probes < n_slots_ && slots_[i].kind != Slot::empty; ++probes, i = next(i))
-      if (slots_[i].key == hash && slots_[i].kind == Slot::text && in_range(slots_[i].column) &&
-          spells(words_[static_cast<std::size_t>(slots_[i].column)], tokens, n))
-        return slots_[i].column;
+    for (std::size_t probes = 0; probes < n_buckets_; ++probes, i = next(i)) {
+      const Bucket& bucket = buckets_[i];
+      for (auto places = bucket.places(text(hash)); places != 0; places &= places - 1) {
+        const auto column = bucket.columns[static_cast<std::size_t>(std::countr_zero(places))];
+        if (in_range(column) && spells(words_[static_cast<std::size_t>(column)], tokens, n)) return column;
+      }
+      if (bucket.has_room()) break;
+    }
     return unknown;
   }
 
   // The column of the n-gram made of these two, if it is there by name.
-  std::int32_t find_name(std::uint64_t name, std::uint64_t hash) const {
-    std::size_t i = place(hash);
-    for (std::size_t probes = 0; probes < n_slots_ && slots_[i].kind != Slot::empty; ++probes, i = next(i))
-      if (slots_[i].key == name && slots_[i].kind == Slot::name)
-        return in_range(slots_[i].column) ? slots_[i].column : unknown;
-    return unknown;
-  }
-  static std::uint64_t name(std::int32_t prefix, std::int32_t last) {
-    return static_cast<std::uint64_t>(prefix) << 32 | static_cast<std::uint32_t>(last);
-  }
+  std::int32_t find_name(std::uint64_t name, std::uint64_t hash) const { return find_key(name, hash); }
   static std::uint64_t hash_name(std::uint64_t name) {
     return fold_multiply(name ^ 0xa0761d6478bd642fULL, 0xe7037ed1a0b428dbULL);
   }
 
-  // The slot where the search for a hash begins.
-  static std::size_t place(std::uint64_t hash, std::size_t n_slots) { return (hash >> 32) * n_slots >> 32; }
+  // The bucket where the search for a hash begins.
+  static std::size_t place(std::uint64_t hash, std::size_t n_buckets) {
+    return (hash >> 32) * n_buckets >> 32;
+  }
 
   // The column of the n-gram made of these tokens.
   std::int32_t find(std::span<const Token> tokens) const;
 
-  // A look-up by text waits for three cache lines, each found through the one before: slot, offsets, text.
+  // A look-up by text waits for three cache lines, each found through the one before: bucket, offsets, text.
   // These ask for one of them ahead of time; call them in this order, some look-ups apart.
-  void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(slots_ + place(hash)); }
+  void prefetch_bucket(std::uint64_t hash) const {
+    const Bucket& bucket = buckets_[place(hash)];
+    __builtin_prefetch(&bucket.keys);
+    __builtin_prefetch(&bucket.columns[Bucket::most - 1]);  // in another line where the table is not aligned
+  }
   void prefetch_offsets(std::uint64_t hash) const {
     if (const auto column = candidate(hash); in_range(column)) __builtin_prefetch(&words_.offsets[column]);
   }
@@ -108,24 +140,39 @@ class Vocabulary {
   }
 
  private:
-  std::size_t place(std::uint64_t hash) const { return place(hash, n_slots_); }
-  std::size_t next(std::size_t i) const { return i + 1 == n_slots_ ? 0 : i + 1; }
+  std::size_t place(std::uint64_t hash) const { return place(hash, n_buckets_); }
+  std::size_t next(std::size_t i) const { return i + 1 == n_buckets_ ? 0 : i + 1; }
   bool in_range(std::int32_t column) const { return static_cast<std::uint32_t>(column) < size(); }
+
+  // The column of what its key alone tells from all others.
+  std::int32_t find_key(std::uint64_t key, std::uint64_t hash) const {
+    std::size_t i = place(hash);
+    for (std::size_t probes = 0; probes < n_buckets_; ++probes, i = next(i)) {
+      const Bucket& bucket = buckets_[i];
+      const auto places = bucket.places(key);
+      if ((places | static_cast<std::uint32_t>(bucket.has_room())) == 0) continue;
+      const auto at = std::countr_zero(places | 1U << (Bucket::most - 1));
+      const auto column = bucket.columns[static_cast<std::size_t>(at)];
+      const bool found = (places != 0) & in_range(column);
+      return column | (static_cast<std::int32_t>(found) - 1);  // no branch: `unknown` has all bits set
+    }
+    return unknown;
+  }
   bool spells(std::string_view word, const Token* tokens, std::size_t n) const;
 
   // Where a look-up by text will most likely end.
   std::int32_t candidate(std::uint64_t hash) const {
-    std::size_t i = place(hash);
-    const auto most = std::min<std::size_t>(n_slots_, 4);
-    for (std::size_t probes = 0; probes < most && slots_[i].kind != Slot::empty; ++probes, i = next(i))
-      if (slots_[i].key == hash) return slots_[i].column;
-    return unknown;
+    if (n_buckets_ == 0) return unknown;
+    const Bucket& bucket = buckets_[place(hash)];
+    const auto places = bucket.places(text(hash));
+    return places == 0 ? unknown : bucket.columns[static_cast<std::size_t>(std::countr_zero(places))];
   }
 
+  static constexpr std::uint64_t bit63 = std::uint64_t{1} << 63, bit31 = std::uint64_t{1} << 31;
   StringsView words_;
-  std::uint64_t n_named_ = 0, n_spelled_ = 0;
-  std::size_t n_slots_ = 0;
-  const Slot* slots_ = nullptr;
+  std::uint64_t n_named_ = 0, n_spelled_ = 0, n_brief_ = 0;
+  std::size_t n_buckets_ = 0;
+  const Bucket* buckets_ = nullptr;
 };
 
 // Remembers the columns of frequent short words. A word costs one cache line here, three in the vocabulary.
@@ -170,14 +217,15 @@ class TableBuilder {
   explicit TableBuilder(std::size_t n_features);                            // a new table for so many
   explicit TableBuilder(std::span<std::uint64_t> table) : table_(table) {}  // goes on with one
 
-  void enter_text(std::uint64_t hash, std::int32_t column, bool is_n_gram);
+  void enter_word(const Token& word, std::int32_t column);
+  void enter_text(std::uint64_t hash, std::int32_t column);  // of an n-gram
   void enter_name(std::uint64_t name, std::int32_t column);
 
   std::span<std::uint64_t> table() const { return table_; }
   Buffer<std::uint64_t> take() { return std::move(owned_); }
 
  private:
-  void enter(std::uint64_t hash, Vocabulary::Slot slot);
+  void enter(std::uint64_t hash, std::uint64_t key, std::int32_t column);
 
   Buffer<std::uint64_t> owned_;
   std::span<std::uint64_t> table_;

@@ -216,6 +216,8 @@ void add_text(nb::module_& m) {
       },
       "blob"_a, "offsets"_a, "n_grams"_a);
 
+  m.def("is_table", [](const Table& table) { return Vocabulary::is_table(view(table)); }, "table"_a);
+
   m.def(
       "extend_table",
       [](nb::ndarray<std::uint64_t, nb::numpy, nb::ndim<1>, nb::c_contig> table, const Blob& blob,

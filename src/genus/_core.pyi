@@ -151,6 +151,9 @@ def make_table(
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_grams: bool,
 ) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+def is_table(
+    table: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> bool: ...
 def extend_table(
     table: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C")],
     blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],

@@ -264,6 +264,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("the vocabulary's table has a wrong size")
         self._words, self._table = words, table
         self._prepare()
+        if len(words) > 0 and not _core.is_table(table):  # of another layout, as in files of format 1
+            self._set_words(words)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
