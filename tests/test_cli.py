@@ -429,7 +429,7 @@ def damaged(name: str) -> bytes:
     whole = Path("mail.genus").read_bytes()
     return {
         "cut": whole[:-100],
-        "newer": whole.replace(b'"genus_format":"1"', b'"genus_format":"7"'),
+        "newer": whole.replace(b'"genus_format":"2"', b'"genus_format":"7"'),
         "stranger": whole.replace(b"MultinomialNB", b"os.system_now"),
         "text": b"Dear model,\n" * 100,
         "nothing": b"",

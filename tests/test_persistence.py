@@ -206,7 +206,7 @@ def test_the_official_package_reads_our_file(tmp_path):
     state = {"a": np.arange(3, dtype=np.int8), "b": np.eye(2), "empty": np.empty((0, 3), np.float32)}
     save(toy({**state, "labels": np.array(["é", "x"])}), tmp_path / "model.genus")
     with safetensors.safe_open(tmp_path / "model.genus", "numpy") as file:
-        assert file.metadata()["genus_format"] == "1"
+        assert file.metadata()["genus_format"] == "2"
         for name, array in state.items():
             assert same(file.get_tensor(name), array)
         assert file.get_tensor("labels.utf8").tobytes() == "éx".encode()
@@ -242,7 +242,7 @@ def test_a_file_is_described_without_building_the_model(tmp_path):
     assert found["params"]["other"]["params"]["alpha"] == 0.5
     assert found["children"]["child"]["params"]["alpha"] == "float32"
     assert found["arrays"] == {"child/counts": {"dtype": "float32", "shape": [2, 3], "bytes": 24}}
-    assert (found["format"], found["bytes"]) == (1, path.stat().st_size)
+    assert (found["format"], found["bytes"]) == (2, path.stat().st_size)
     json.dumps(found)
 
 
@@ -376,8 +376,8 @@ WRONG_FILES: dict[str, tuple[Any, str]] = {
     ),
     "no tree": ((header_of(genus_format="1"), b""), "is damaged: it has no description of a model"),
     "newer": (
-        (tree_of(None, version="2"), b""),
-        "was written by a newer genus (9.8: file format 2, this one reads 1); update genus",
+        (tree_of(None, version="3"), b""),
+        "was written by a newer genus (9.8: file format 3, this one reads 2); update genus",
     ),
     "version": ((tree_of(None, version="²"), b""), "is damaged: '²' is no format version"),
     "tree json": ((tree_of(None, text="{"), b""), "the description of its model is not valid JSON"),

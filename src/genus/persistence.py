@@ -30,7 +30,7 @@ from genus._registry import CLASSES, load_class
 from genus._safetensors import Array, FormatError
 from genus.errors import ModelFileError
 
-FORMAT = 1
+FORMAT = 2
 
 _DTYPES = {dtype.name: dtype for dtype in _safetensors.DTYPES.values()}
 _TYPES: dict[str, type] = {name: dtype.type for name, dtype in _DTYPES.items()}
