@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 import re
 import sys
@@ -287,6 +288,68 @@ def test_n_grams_are_found_whichever_of_their_parts_are_features(
         assert (ours.transform(many) != theirs.transform(many)).nnz == 0
 
 
+GRAMS = st.text(st.sampled_from("aab\x00 é日𝔸"), min_size=1, max_size=10)
+
+
+@given(
+    grams=st.lists(GRAMS, min_size=1, max_size=60, unique=True),
+    texts=st.lists(st.text(st.sampled_from("aab\x00 é日𝔸"), max_size=60), max_size=6),
+    ngram_range=st.sampled_from([(1, 3), (4, 5), (6, 8), (1, 10)]),
+)
+@example(["abc"], ["abc\x00"], (3, 4))
+@example(["abc\x00", "abc", "abcdefg\x00", "abcdefg", "abcdefgh"], ["abc abc\x00", "abcdefghi abcdefg\x00"], (3, 8))
+@settings(deadline=None)
+def test_given_grams_of_any_length_are_found(grams: list[str], texts: list[str], ngram_range: tuple[int, int]) -> None:
+    """Up to 7 bytes and longer ones, with zeros within and at their ends."""
+    options: dict[str, Any] = {"analyzer": "char", "ngram_range": ngram_range, "vocabulary": grams, "lowercase": False}
+    found = Vectorizer(**options).transform(texts * 70)  # enough for words to be remembered
+    assert (found != CountVectorizer(**options).transform(texts * 70)).nnz == 0
+    assert found.has_canonical_format
+
+
+@functools.cache
+def numbered_words() -> Vectorizer:
+    return Vectorizer(vocabulary=[f"w{i}" for i in range(2**18 + 2**10)], n_jobs=1)
+
+
+@given(
+    shapes=st.lists(
+        st.tuples(st.sampled_from([70, 5000, 2**18, 2**18 + 2**10]), st.integers(0, 300), st.integers(0, 2**32 - 1)),
+        max_size=8,
+    )
+)
+@settings(deadline=None)
+def test_rows_of_any_length_are_counted_in_order(shapes: list[tuple[int, int, int]]) -> None:
+    rows = [np.random.default_rng(seed).integers(0, most, size).tolist() for most, size, seed in shapes]
+    found = numbered_words().transform([" ".join(f"w{i}" for i in row) for row in rows])
+    for row, start, end in zip(rows, found.indptr, found.indptr[1:], strict=False):
+        assert found.indices[start:end].tolist() == sorted(set(row))
+        assert found.data[start:end].tolist() == [row.count(i) for i in sorted(set(row))]
+
+
+def test_many_texts_are_counted_alike_by_any_number_of_threads() -> None:
+    texts = [f"the {i} texts {i % 7 * 'are '}counted {'x' * (i % 300)}" for i in range(3000)]
+    expected = CountVectorizer(analyzer="char", ngram_range=(2, 4), min_df=2).fit(texts[::2]).transform(texts)
+    ours = Vectorizer(analyzer="char", ngram_range=(2, 4), min_df=2).fit(texts[::2])
+    for n_jobs in (1, 2, 7):
+        assert (ours.set_params(n_jobs=n_jobs).transform(texts) != expected).nnz == 0
+
+
+def test_a_table_of_another_layout_is_made_anew() -> None:
+    """As in files of format 1, which had one of slots."""
+    vectorizer = Vectorizer(ngram_range=(1, 2)).fit(["some words and considerably longer ones"])
+    state = vectorizer._get_state()
+    for other in (np.zeros(2 * len(state["table"]), dtype=np.uint64), state["table"][1:]):
+        loaded = Vectorizer(ngram_range=(1, 2))
+        loaded._set_state({"words": state["words"], "table": other})
+        np.testing.assert_array_equal(loaded._table, state["table"])
+
+
+def test_making_a_table_takes_no_time_per_space() -> None:
+    words = Strings.pack(["a" + " " * 300_000, *map(str, range(1000))])
+    assert _core.find_words(*words, True, *words, _core.make_table(*words, True), 0).tolist() == list(range(1001))
+
+
 @given(first=FEW_WORD_TEXTS, then=st.lists(FEW_WORD_TEXTS, max_size=3), ngram_range=RANGES, most=st.integers(1, 6))
 @settings(deadline=None)
 def test_a_cut_vocabulary_that_grows_finds_its_n_grams(
@@ -448,8 +511,12 @@ def test_hostile_vocabularies_do_no_harm(data: st.DataObject) -> None:
     """A model file's arrays are mapped as they are: whatever is in them, look-ups stay inside."""
     anything = st.integers(-(2**63), 2**63 - 1)
     offsets = np.array(data.draw(st.lists(anything, min_size=1, max_size=9)), dtype=np.int64)
-    size = data.draw(st.sampled_from([0, 1, 2, 3, 4, 18]))
+    size = data.draw(st.sampled_from([0, 1, 7, 8, 15, 16, 24, 37]))
     table = np.array(data.draw(st.lists(anything, min_size=size, max_size=size)), dtype=np.int64).view(np.uint64)
+    if data.draw(st.booleans()):
+        table[:1] = _core.make_table(*Strings.pack(["a"]), False)[0]
+    if data.draw(st.booleans()):
+        table[8:] |= 1  # no room anywhere
     blob = np.frombuffer(b"some words", dtype=np.uint8)
     nothing = Strings.pack([])
     options = _core.TextOptions("word", "", True, False, 2, 1, 2, data.draw(st.booleans()))
