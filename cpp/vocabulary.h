@@ -127,9 +127,9 @@ class Vocabulary {
   // A look-up by text waits for three cache lines, each found through the one before: bucket, offsets, text.
   // These ask for one of them ahead of time; call them in this order, some look-ups apart.
   void prefetch_bucket(std::uint64_t hash) const {
-    const Bucket& bucket = buckets_[place(hash)];
-    __builtin_prefetch(&bucket.keys);
-    __builtin_prefetch(&bucket.columns[Bucket::most - 1]);  // in another line where the table is not aligned
+    const auto* const bytes = reinterpret_cast<const char*>(buckets_ + place(hash));
+    __builtin_prefetch(bytes);
+    __builtin_prefetch(bytes + sizeof(Bucket) - 1);  // in another line where the table is not aligned
   }
   void prefetch_offsets(std::uint64_t hash) const {
     if (const auto column = candidate(hash); in_range(column)) __builtin_prefetch(&words_.offsets[column]);
