@@ -43,6 +43,24 @@ void prefetch(std::span<const double> row) {
   for (std::size_t l = 0; l < std::min(row.size(), most); l += line) __builtin_prefetch(row.data() + l, 1);
 }
 
+// out[members[i], l] += log(totals[l, i]), for classes that have documents.
+template <class Out>
+void add_logs_of(std::span<double> totals, std::span<const SharedQueries::Member> members,
+                 const IndexView& index, const Out& out, int n_threads) {
+  constexpr std::int64_t line = 8;  // numbers that lie in one
+  const auto n = std::ssize(members);
+  parallel_ranges(index.n_classes(), 16, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    block_kernels().log(totals.data() + begin * n, (end - begin) * n);
+  });
+  parallel_ranges(n, 8 * line, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto first = begin; first < end; first += line)
+      for (std::int64_t l = 0; l < index.n_classes(); ++l)
+        if (index.class_starts[l + 1] > index.class_starts[l])
+          for (auto i = first; i < std::min(end, first + line); ++i)
+            out(members[i].query)[l] += totals[l * n + i];
+  });
+}
+
 // out[i, l] += acc_l for those of the queries that have these numbers, by products. Threads go through ranges
 // of blocks; with a tolerance, there must be one.
 template <class Out>
@@ -79,17 +97,7 @@ void add_products(const IndexView& index, const Segments& segments, std::span<co
       for (std::size_t j = 0; j < parts.size(); ++j) totals[parts[j].class_id * n + i] += sums[j];
     });
   });
-  constexpr std::int64_t line = 8;  // numbers that lie in one
-  parallel_ranges(index.n_classes(), 16, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    block_kernels().log(totals.data() + begin * n, (end - begin) * n);
-  });
-  parallel_ranges(n, 8 * line, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto first = begin; first < end; first += line)
-      for (std::int64_t l = 0; l < index.n_classes(); ++l)
-        if (index.class_starts[l + 1] > index.class_starts[l])
-          for (auto i = first; i < std::min(end, first + line); ++i)
-            out(members[i].query)[l] += totals[l * n + i];
-  });
+  add_logs_of(totals, members, index, out, n_threads);
 }
 
 // The same for any queries, by logarithms.
