@@ -25,8 +25,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from genus._arrays import Float64, Int64
-from genus._registry import MODELS, make_model
 from genus.datasets import load_dataset
+from genus.discriminative import DiscriminativeNB
 from genus.document_mixture import TiedDocumentMixture
 from genus.experiments._curves import Curve, curves
 from genus.experiments._findings import RTM
@@ -239,9 +239,8 @@ def systems() -> list[System]:
         "NB": MultinomialNB(0.1, fit_prior=False),
         "TDM": TiedDocumentMixture(),
         "SVM": make_pipeline(TermWeighting.named("log_tfidf"), LinearSVC(dual=False, tol=0.01)),
+        "DMNB": DiscriminativeNB(random_state=0),
     }
-    if "dmnb" in MODELS:
-        classifiers["DMNB"] = make_model("dmnb")
     found = [
         System("NB", partial(measure_naive_bayes, "proportional"), both),
         System("RTM", partial(measure_relevance, "proportional"), both),
