@@ -6,6 +6,7 @@ import math
 import pickle
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RandomizedSearchCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneOut, RandomizedSearchCV, cross_val_predict
 from sklearn.naive_bayes import MultinomialNB as SklearnNB
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 
 from genus import GaussianRandomSearchCV, MultinomialNB, TextClassifier, Vectorizer
+from genus._search_results import results_table
+from genus._trials import Outcome, Trial
 from genus.search import Choice, Integer, Linear, Log, Logit, Share
 from genus.space import Space
 
@@ -430,6 +434,85 @@ def test_other_estimators_and_their_columns() -> None:
     assert not hasattr(found, "predict_proba")
     assert found.best_score_ == found.cv_results_["mean_test_score"].max()
     assert found.cv_results_["params"][found.best_index_] == found.best_params_
+
+
+def test_the_table_is_that_of_scikit_learn() -> None:
+    X, y = corpus()
+    space = {"alpha": Choice([0.1, 1, 10.0]), "fit_prior": Choice([True, False])}
+    found = search(SklearnNB(), space).fit(X, y).cv_results_
+    grid = {"alpha": [0.1, 1, 10.0], "fit_prior": [True, False]}
+    peer = GridSearchCV(SklearnNB(), grid, cv=3).fit(X, y).cv_results_
+    assert len(found["params"]) == len(peer["params"])
+    order = [found["params"].index(params) for params in peer["params"]]
+    for name in peer:
+        if name != "params" and "time" not in name:
+            assert type(found[name]) is type(peer[name])
+            assert found[name].dtype == peer[name].dtype
+            np.testing.assert_array_equal(found[name][order], peer[name])
+
+
+@pytest.mark.parametrize(
+    ("scores", "ranks"),
+    [
+        ([0.5, 0.9, 0.5, 0.1], [2, 1, 2, 4]),
+        ([0.5, math.nan, -math.inf], [1, 2, 2]),
+        ([math.nan, math.nan], [1, 1]),
+    ],
+)
+def test_equal_scores_have_equal_ranks_and_missing_ones_the_last(scores: list[float], ranks: list[int]) -> None:
+    outcomes = [[Outcome(score, 0.0, 0.0, None)] for score in scores]
+    trials = [Trial(0, np.zeros(1), {"a": (1, 2)}, outcome, outcome[0].test_scores) for outcome in outcomes]
+    warned = pytest.warns(UserWarning, match="non-finite") if not np.isfinite(scores).all() else nullcontext()
+    with warned:
+        table = results_table(trials)
+    assert table["rank_test_score"].tolist() == ranks
+    assert table["param_a"].tolist() == [(1, 2)] * len(scores)  # not an array of two columns
+
+
+def test_weights_go_to_the_scorers_that_take_them() -> None:
+    X, y = corpus()
+    weights = np.where(np.arange(len(y)) % 3, 1.0, 0.0)
+    plain, weighted = (
+        search(scoring=scoring, refit=False).fit(X, y, sample_weight=weights).cv_results_["mean_test_score"]
+        for scoring in (
+            lambda est, X, y: est.score(X, y),
+            lambda est, X, y, sample_weight: est.score(X, y, sample_weight),
+        )
+    )
+    assert (plain != weighted).any()
+    for scoring in (None, "accuracy"):
+        found = search(scoring=scoring, refit=False).fit(X, y, sample_weight=weights)
+        np.testing.assert_allclose(found.cv_results_["mean_test_score"], weighted)
+    found = search(scoring="rand_score", refit=False).fit(X, y, sample_weight=weights)  # a metric without weights
+    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+
+    def faulty(est: Any, X: Any, y: Any, sample_weight: Any) -> float:
+        raise TypeError("sample_weight is not to its liking")
+
+    with pytest.raises(TypeError, match="not to its liking"):
+        search(scoring=faulty, error_score="raise").fit(X, y, sample_weight=weights)
+
+
+def test_parameters_of_fit_are_routed_through_a_pipeline() -> None:
+    X, y = corpus()
+    weights, groups = np.linspace(0, 1, len(y)), np.arange(len(y)) // 8
+    with config_context(enable_metadata_routing=True):
+        inner = search(SklearnNB().set_fit_request(sample_weight=True), cv=GroupKFold(4))
+        pipe = Pipeline([("search", inner)]).fit(X, y, sample_weight=weights, groups=groups)
+    direct = search(SklearnNB(), cv=GroupKFold(4)).fit(X, y, sample_weight=weights, groups=groups)
+    assert_same_search(pipe["search"], direct)
+
+
+def test_without_refitting_there_is_nothing_to_predict_with() -> None:
+    found = search(refit=False).fit(*corpus())
+    for name in ("predict", "predict_proba", "classes_", "n_features_in_", "transform"):
+        assert not hasattr(found, name)
+    with pytest.raises(AttributeError, match=r"score needs a fitted estimator.*refit=False"):
+        found.score(*corpus())
+    with pytest.raises(TypeError, match="refit must return the index of a point, got 'best'"):
+        search(refit=lambda results: "best").fit(*corpus())
+    with pytest.raises(IndexError, match="refit must return an index below 20, got 20"):
+        search(refit=lambda results: 20).fit(*corpus())
 
 
 def test_groups_stay_together() -> None:

@@ -21,11 +21,10 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import delayed
-from sklearn.utils.validation import _check_method_params
 
 from genus._arrays import Float64
+from genus._samples import n_samples, split_params, split_samples
 from genus.space import Choice, Integer, Space
 
 _KEPT = 8  # combinations of fitting parameters whose fold models are kept from one iteration to the next
@@ -34,7 +33,7 @@ Metric = Callable[[Any, Float64, Any, Any], float]  # of labels, log posteriors,
 
 
 class Outcome(NamedTuple):
-    """The names are those of scikit-learn's own search."""
+    """A point on one fold."""
 
     test_scores: float
     fit_time: float
@@ -87,9 +86,9 @@ class Fold:
         if self.train is None:
             fit_estimator(estimator, self.X, self.y, self.fit_params)
             return Fitted(estimator, self.X, self.y, weights)
-        X, y = _safe_split(estimator, self.X, self.y, self.train)
-        fit_estimator(estimator, X, y, _check_method_params(self.X, params=self.fit_params, indices=self.train))
-        X, y = _safe_split(estimator, self.X, self.y, self.test, self.train)
+        X, y = split_samples(estimator, self.X, self.y, self.train, self.train)
+        fit_estimator(estimator, X, y, split_params(self.fit_params, n_samples(self.X), self.train))
+        X, y = split_samples(estimator, self.X, self.y, self.test, self.train)
         return Fitted(estimator, X, y, None if weights is None else np.asarray(weights)[self.test])
 
 
@@ -254,9 +253,13 @@ class FoldScore:
     scorer: Any
 
     def __call__(self, fitted: Fitted) -> float:
-        weighted = fitted.weights is not None and getattr(self.scorer, "_accept_sample_weight", bool)()
-        extra = {"sample_weight": fitted.weights} if weighted else {}
-        return float(self.scorer(fitted.model, fitted.X, fitted.y, **extra))
+        if fitted.weights is not None:
+            try:
+                return float(self.scorer(fitted.model, fitted.X, fitted.y, sample_weight=fitted.weights))
+            except TypeError as error:  # scorers do not say beforehand whether their metric takes weights
+                if "unexpected keyword argument 'sample_weight'" not in str(error):
+                    raise
+        return float(self.scorer(fitted.model, fitted.X, fitted.y))
 
 
 @dataclass(frozen=True)

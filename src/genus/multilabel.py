@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import Tags, _safe_indexing, check_consistent_length
+from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from genus._arrays import Float64, Int64
 from genus._label_sets import KINDS, LabelSets, SetRows, as_given, check_same_kind, no_rows, read_target
+from genus._samples import n_samples, take_samples
 from genus.statistics import Labels, positions, unite_labels
 
 _BLOCK = 1 << 22  # probabilities of documents x sets held at once: 32 MB
@@ -245,9 +246,9 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         return np.concatenate(ids), np.concatenate(probabilities)
 
     def _proba_blocks(self, X: Any) -> Iterator[Float64]:
-        n, size = _num_samples(X), max(1, _BLOCK // len(self.estimator_.classes_))
+        n, size = n_samples(X), max(1, _BLOCK // len(self.estimator_.classes_))
         for begin in range(0, max(n, 1), size):
-            block = X if size >= n else _safe_indexing(X, slice(begin, begin + size))
+            block = X if size >= n else take_samples(X, slice(begin, begin + size))
             yield self.estimator_.predict_proba(block)
 
     def _named(self, rows: SetRows) -> list[list[Any]]:

@@ -15,20 +15,21 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.model_selection._search import BaseSearchCV
-from sklearn.utils import Tags, check_random_state, get_tags, indexable
+from sklearn.utils import check_random_state, indexable
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, _num_samples, assert_all_finite
+from sklearn.utils.validation import assert_all_finite
 
 from genus._arrays import Float64
+from genus._best_estimator import BestEstimator
+from genus._samples import n_samples, split_params
+from genus._search_results import best_index, results_table
 from genus._trials import (
     Fold,
     FoldScore,
@@ -47,7 +48,7 @@ from genus.space import Choice, Integer, Linear, Log, Logit, Scale, Share, Space
 __all__ = ["Choice", "GaussianRandomSearchCV", "Integer", "Linear", "Log", "Logit", "Share"]
 
 
-class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
+class GaussianRandomSearchCV(BestEstimator):
     """Finds the parameters with the best cross-validated score, by Gaussian random search.
 
     The first iteration spreads ``n_points`` points over the space (a Latin hypercube) and includes ``start``. Each
@@ -136,8 +137,6 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
     array(['spam'], dtype='<U4')
     """
 
-    return_train_score = False  # read by the base class
-    multimetric_ = False
     _run: Run
 
     def __init__(
@@ -196,7 +195,7 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
             assert_all_finite(np.asarray(y), input_name="y")
             type_of_target(y, raise_unknown=True)  # metrics would say so of every point
         space = self._space()
-        fit_params = _check_method_params(X, params=fit_params)
+        fit_params = split_params(fit_params, n_samples(X))
         run = self._begin(X, y, groups)
         folds = self._folds(run, X, y, fit_params)
         try:
@@ -253,7 +252,7 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _begin(self, X: Any, y: Any, groups: Any) -> Run:
         """A new run, or the last one to go on with."""
-        search = repr((self.param_space, self.n_points, self.start, self.scoring, self.cv, _num_samples(X)))
+        search = repr((self.param_space, self.n_points, self.start, self.scoring, self.cv, n_samples(X)))
         if self.warm_start and hasattr(self, "_run"):
             if self._run.search != search:
                 raise ValueError(
@@ -356,13 +355,9 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _conclude(self, run: Run, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
         run.warn_of_failures(self.error_score)
-        iterations = [trial.iteration for trial in run.trials]
-        self.n_iterations_ = iterations[-1] + 1
-        flat = [dict(outcome._asdict()) for trial in run.trials for outcome in trial.outcomes]
-        with np.errstate(invalid="ignore"):  # the deviation of infinite scores is nan
-            results = self._format_results([t.params for t in run.trials], len(run.splits), flat, {"iter": iterations})
-        self.cv_results_ = results
-        self.best_index_ = int(self._select_best_index(self.refit, "score", results))
+        self.n_iterations_ = run.trials[-1].iteration + 1
+        self.cv_results_ = results = results_table(run.trials)
+        self.best_index_ = best_index(results, self.refit)
         self.best_score_ = float(results["mean_test_score"][self.best_index_])
         self.best_params_ = results["params"][self.best_index_]
         if not self.refit:
@@ -373,11 +368,6 @@ class GaussianRandomSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.refit_time_ = time.perf_counter() - begin
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = deepcopy(get_tags(self.estimator).input_tags)
-        return tags
 
 
 @contextmanager
