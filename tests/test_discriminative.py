@@ -17,6 +17,7 @@ from genus.discriminative import DiscriminativeNB
 from genus.errors import ModelFileError
 from genus.naive_bayes import MultinomialNB
 from reference.discriminative import Learner
+from reference.matrices import identity
 
 pytestmark = pytest.mark.kernel
 
@@ -292,7 +293,7 @@ def test_fading_never_leaves_the_range_of_numbers():
 
 def test_classes_without_losses_take_no_room():
     X, y = corpus(2000, 60, 64)
-    X = sparse.hstack([X, sparse.eye_array(2000)]).tocsr()  # each document has a word of its own
+    X = sparse.hstack([X, identity(2000)]).tocsr()  # each document has a word of its own
     everything = DiscriminativeNB(random_state=0).fit(X, y)
     little = DiscriminativeNB(random_state=0, min_loss=0.1).fit(X, y)
     assert len(everything._get_state()["evidence"]) > 2000 * 64 * 2

@@ -11,6 +11,7 @@ from genus._marginals import Calibration, Candidates
 from genus.decoding import scut_thresholds
 from genus.label_metrics import set_scores
 from genus.likelihood_ratio import scut_of
+from reference.matrices import identity
 
 DECISIONS = ["macro-f1", "micro-f1", "example-f1", "thresholds"]
 LABELS = np.array(["corn", "gold", "wheat", "zinc"])
@@ -233,7 +234,7 @@ def test_thirty_thousand_labels_with_one_document_each():
     n = 30_000
     rng = np.random.default_rng(0)
     X = sparse.csr_array((np.ones(4 * n), (np.repeat(np.arange(n), 4), rng.integers(0, 20_000, 4 * n))), (n, 20_000))
-    Y = sparse.eye_array(n).tocsr()
+    Y = identity(n)
     clf = LikelihoodRatioMultilabel(MultinomialNB(0.01), cv=2, decide="example-f1").fit(X, Y)
     answers = clf.predict(X[:100])
     assert (answers.toarray()[np.arange(100), np.arange(100)] == 1).mean() > 0.9

@@ -19,6 +19,7 @@ from sklearn.svm import LinearSVC
 
 import genus
 from genus import LabelPowerset, ModelFileError, MultinomialNB, TextClassifier
+from reference.matrices import random_rows
 
 pytestmark = pytest.mark.kernel
 
@@ -270,7 +271,7 @@ def test_twenty_thousand_label_sets():
     n, n_labels = 20_000, 60
     y = sparse.csr_array(np.unpackbits(np.arange(n, dtype=">u4").view(np.uint8).reshape(n, 4), axis=1))
     y = sparse.hstack([y, sparse.csr_array((n, n_labels - 32), dtype=np.uint8)]).tocsr()
-    words = sparse.random_array((n, 500), density=0.02, format="csr", rng=rng)
+    words = random_rows((n, 500), 0.02, rng)
     words.data = np.ceil(words.data * 3)
     clf = LabelPowerset(MultinomialNB(alpha=0.1)).fit(words, y)
     assert len(clf.label_sets_) == n

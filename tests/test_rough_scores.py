@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from genus import _core
+from reference.matrices import random_rows
 
 N_WORDS = 300
 
@@ -35,7 +36,7 @@ def random_table(n_columns: int, spread: float, rng: np.random.Generator) -> tup
 
 def random_documents(whole: bool, rng: np.random.Generator) -> tuple[Any, Any, Any]:
     """Also words that the table does not know, and a document of none."""
-    words = sparse.random_array((60, N_WORDS + 5), density=0.1, format="csr", rng=rng)
+    words = random_rows((60, N_WORDS + 5), 0.1, rng)
     words.data = rng.integers(1, 6, words.nnz).astype(float) if whole else rng.exponential(1.0, words.nnz)
     rows = sparse.vstack([words, sparse.csr_array((1, N_WORDS + 5))]).tocsr()
     return rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from genus import _core
+from reference.matrices import random_rows
 
 pytestmark = pytest.mark.kernel
 
@@ -61,7 +62,7 @@ def test_scores_are_sums_over_words(n_classes, n_entries, full, single, counted_
 def test_scores_are_the_same_for_any_number_of_threads(dtype):
     rng = np.random.default_rng(0)
     _, arrays = random_table(163, False, dtype, rng)
-    words = sparse.random_array((3000, N_WORDS), density=0.4, format="csr", rng=rng, dtype=np.float64)
+    words = random_rows((3000, N_WORDS), 0.4, rng)
     rows = words.indptr.astype(np.int64), words.indices.astype(np.int32), words.data
     bias, log_uniform = rng.standard_normal((2, 163))
     found = [np.empty((3000, 163)) for _ in range(3)]

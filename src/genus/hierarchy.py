@@ -362,7 +362,7 @@ def group_classes(labels: NDArray[Any], sums: Any, n_groups: int | None = None) 
     if n <= 2 or k >= n:
         return LabelTree.flat(names)
     lengths = np.sqrt(np.asarray((sums * sums).sum(axis=1)).ravel())
-    scaled = sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ sums
+    scaled = sums.multiply(1 / np.where(lengths > 0, lengths, 1)[:, None]).tocsr()
     distances = np.clip(1 - (scaled @ scaled.T).toarray(), 0, None)
     distances[lengths == 0] = 1  # a class without words is far from all
     distances[:, lengths == 0] = 1
