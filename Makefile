@@ -61,6 +61,19 @@ sanitize: $(VENV)/installed
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  .venv-sanitize/bin/python -m pytest -m kernel tests $(TESTS)
 
+# The suite with the oldest versions that pyproject.toml allows, on a wheel built with the oldest build tools, in an
+# environment of its own. TESTS names what to run instead of everything.
+.PHONY: test-oldest
+test-oldest:
+	@test -x .venv-oldest/bin/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
+	  echo "the oldest versions have wheels for Python 3.11: make PYTHON=python3.11 test-oldest" >&2; exit 1; }; \
+	  $(PYTHON) -m venv .venv-oldest; }
+	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+	  --requirement constraints-oldest.txt
+	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --no-build-isolation --no-deps --force-reinstall -Cbuild-dir=build/oldest .
+	@.venv-oldest/bin/python -m pytest $(or $(TESTS),tests --pyargs genus)
+
 clean:
 	rm -rf $(VENV) .venv-sanitize .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  benchmarks/results
