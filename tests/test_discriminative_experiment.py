@@ -1,6 +1,7 @@
 """The experiment of discriminative naive Bayes: the paper's own statements about its tables, and how ours are made."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def test_a_small_table_is_measured_with_folds_marks_and_plots(monkeypatch, tmp_p
     monkeypatch.setattr(dmnb, "load", lambda name, two: documents)
     dmnb._validated.cache_clear()
     planned = experiment("dmnb", quick=True)
-    rows = [row for row in planned.rows if row.name.startswith("Tr23")]
+    rows = [replace(row, data=()) for row in planned.rows if row.name.startswith("Tr23")]  # no data folder is needed
     planned = type(planned)(**{**vars(planned), "rows": rows})
     results = planned.run(tmp_path)
     dmnb._validated.cache_clear()

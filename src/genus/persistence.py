@@ -290,7 +290,7 @@ class _Decoder:
             case "dict":
                 return {self.value(key, where): self.value(item, where) for key, item in value["items"]}
             case "scalar":
-                return _DTYPES[value["dtype"]].type(self.value(value["value"], where))
+                return _scalar(_DTYPES[value["dtype"]], self.value(value["value"], where))
             case "float":
                 return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[value["value"]]
             case "dtype":
@@ -316,6 +316,12 @@ def _parts(node: Any) -> tuple[str, dict[str, Any], dict[str, Any] | None]:
         if isinstance(name, str) and isinstance(params, dict) and (state is None or isinstance(state, dict)):
             return name, params, state
     raise FormatError("is damaged: an object in it is not described by class, params and state")
+
+
+def _scalar(dtype: np.dtype[Any], value: Any) -> Any:
+    if dtype.kind in "iu" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+        raise OverflowError(value)  # NumPy 1 would wrap around
+    return dtype.type(value)
 
 
 def _strings(items: Iterable[Any]) -> list[str]:
