@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-NATIVE := CMakeLists.txt $(wildcard cpp/*.h cpp/*.cpp cpp/*.inc cpp/bindings/*) tools/unicode_tables.py
-CPP := $(wildcard cpp/*.h cpp/*.cpp cpp/bindings/*)
+NATIVE := CMakeLists.txt $(shell find cpp -type f) tools/unicode_tables.py
+CPP := $(shell find cpp -name "*.h" -o -name "*.cpp" -o -name "*.inc")
 
 .PHONY: setup demo test lint format stubs bench bench-accuracy sanitize clean results
 

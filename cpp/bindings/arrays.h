@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "csr.h"
+#include "base/csr.h"
 
 namespace genus::bindings {
 

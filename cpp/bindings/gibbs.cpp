@@ -1,12 +1,12 @@
-#include "gibbs.h"
+#include "topics/gibbs.h"
 
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <tuple>
 
-#include "arrays.h"
-#include "marking.h"
+#include "bindings/arrays.h"
+#include "topics/marking.h"
 
 namespace genus::bindings {
 

@@ -1,4 +1,4 @@
-#include "inverted_index.h"
+#include "documents/inverted_index.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "arrays.h"
-#include "block_kernels.h"
-#include "document_mixture.h"
+#include "base/vector_loops.h"
+#include "bindings/arrays.h"
+#include "documents/document_mixture.h"
 
 namespace genus::bindings {
 

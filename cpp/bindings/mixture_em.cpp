@@ -1,13 +1,12 @@
-#include "mixture_em.h"
-
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <string>
 #include <tuple>
 
-#include "arrays.h"
-#include "gaussian_em.h"
+#include "bindings/arrays.h"
+#include "mixtures/gaussian_em.h"
+#include "mixtures/multinomial_em.h"
 
 namespace genus::bindings {
 

@@ -1,17 +1,16 @@
-#include "multinomial.h"
-
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <tuple>
 
-#include "arrays.h"
-#include "class_counts.h"
-#include "fixed_point.h"
-#include "rough_kernels.h"
-#include "rough_scores.h"
-#include "scores.h"
+#include "base/fixed_point.h"
+#include "bindings/arrays.h"
+#include "tables/class_counts.h"
+#include "tables/log_rows.h"
+#include "tables/quantized_kernels.h"
+#include "tables/quantized_scores.h"
+#include "tables/score_table.h"
 
 namespace genus::bindings {
 

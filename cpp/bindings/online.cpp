@@ -1,6 +1,4 @@
 // Learning online, for Python.
-#include "online.h"
-
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -8,7 +6,8 @@
 #include <shared_mutex>
 #include <tuple>
 
-#include "arrays.h"
+#include "bindings/arrays.h"
+#include "online/learner.h"
 
 namespace genus::bindings {
 namespace {

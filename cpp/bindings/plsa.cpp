@@ -1,8 +1,8 @@
-#include "plsa.h"
+#include "mixtures/plsa.h"
 
 #include <algorithm>
 
-#include "arrays.h"
+#include "bindings/arrays.h"
 
 namespace genus::bindings {
 

@@ -1,11 +1,10 @@
-#include "refinement.h"
-
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <tuple>
 
-#include "arrays.h"
+#include "bindings/arrays.h"
+#include "linear/hinge_solver.h"
 
 namespace genus::bindings {
 

@@ -1,8 +1,7 @@
-#include "selection.h"
-
 #include <algorithm>
 
-#include "arrays.h"
+#include "bindings/arrays.h"
+#include "tables/information_gain.h"
 
 namespace genus::bindings {
 

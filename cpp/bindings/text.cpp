@@ -5,9 +5,9 @@
 #include <string>
 #include <tuple>
 
-#include "arrays.h"
-#include "counter.h"
-#include "texts.h"
+#include "bindings/arrays.h"
+#include "bindings/text_arguments.h"
+#include "text/counter.h"
 
 namespace genus::bindings {
 namespace {

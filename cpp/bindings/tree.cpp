@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "arrays.h"
-#include "tree_em.h"
-#include "tree_scores.h"
+#include "bindings/arrays.h"
+#include "mixtures/tree_em.h"
+#include "tables/path_scores.h"
 
 namespace genus::bindings {
 

@@ -1,4 +1,4 @@
-#include "weighting.h"
+#include "text/weighting.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "arrays.h"
+#include "bindings/arrays.h"
 
 namespace genus::bindings {
 
