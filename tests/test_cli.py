@@ -74,13 +74,66 @@ def refused(capsys, *args: str) -> str:
 # ---------------------------------------------------------------- help
 
 
-def test_help_imports_neither_numpy_nor_sklearn():
-    code = (
-        "import sys; from genus.cli import main; main(['--help']); main(['train', '--help'])\n"
-        "sys.exit(', '.join({'numpy', 'scipy', 'sklearn', 'rich'} & set(sys.modules)) or 0)"
+HEAVY = {"numpy", "scipy", "sklearn", "rich"}
+
+
+def imported_by(*commands: list[str], code: int) -> str:
+    """Which of the heavy modules a new interpreter has imported after these commands."""
+    program = (
+        f"import sys; from genus.cli import main; codes = {{main(args) for args in {commands!r}}}\n"
+        f"assert codes == {{{code}}}, codes; sys.exit(', '.join({HEAVY!r} & set(sys.modules)) or 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    return done.stderr.splitlines()[-1] if done.returncode else ""
+
+
+def test_help_imports_neither_numpy_nor_sklearn():
+    assert imported_by(["--help"], ["train", "--help"], code=0) == ""
+
+
+def test_what_is_wrong_is_said_before_numpy_and_sklearn_are_imported(model, mail):
+    Path("empty.csv").touch()
+    Path("broken.json").write_text("{")
+    train = ["train", mail, "--out", "m.genus"]
+    for_model = [
+        ["predict", "-m", "x"], ["evaluate", mail], ["explain", "x"], ["inspect"], ["mark", mail], ["learn", mail],
+        ["forget", mail],
+    ]  # fmt: skip
+    wrong = [
+        ["train", "missing.csv", "--out", "m.genus"],
+        ["train", "empty.csv", "--out", "m.genus"],
+        ["train", "dataset:missing", "--out", "m.genus"],
+        ["tune", "missing.csv"],
+        [*train, "--text", "body"],
+        [*train, "--format", "xls"],
+        [*train, "--encoding", "utf-99"],
+        [*train, "--unlabeled", "missing.txt"],
+        [*train, "--tree", "missing.json"],
+        [*train, "--tree", "broken.json"],
+        [*train, "--stop-words", "missing.txt"],
+        [*train, "--set", "alpha"],
+        [*train, "--fast"],
+        ["train", mail, "--out", "no/m.genus"],
+        *([name, "missing.genus", *rest] for name, *rest in for_model),
+        *([name, mail, *rest] for name, *rest in for_model),  # not a model
+        *([name, model, "missing.csv"] for name in ("predict", "evaluate", "mark", "learn", "forget")),
+        ["evaluate", model, mail, "--report", "no/page.html"],
+        ["explain", model, "x", "--html", "no/page.html"],
+        ["predict", model],
+        ["forget", model],
+        ["data", "show", "missing"],
+        ["reproduce", "tdm", "--data", "missing"],
+    ]
+    assert imported_by(*wrong, code=2) == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_read_once(mail):
+    os.mkfifo("pipe.csv")
+    command = [*GENUS, "train", "pipe.csv", "--model", "nb", "--out", "m.genus", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        Path("pipe.csv").write_bytes(Path(mail).read_bytes())
+        assert json.loads(process.communicate()[0])["documents"] == len(ROWS)
 
 
 @pytest.mark.parametrize("command", _COMMANDS)

@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from genus.errors import DataError
 from genus.io import read_objects
 
@@ -72,6 +70,7 @@ def count_matrix(
     >>> words, matrix.toarray().tolist()
     (['a', 'b'], [[0.0, 2.0], [1.0, 1.0]])
     """
+    import numpy as np
     from scipy.sparse import csr_matrix
 
     rows = list(counts)
@@ -121,9 +120,19 @@ def load_dataset(name: str, part: str = "all", label: str = "label") -> Dataset:
     part : "train", "test", or any other part there is; "all" is everything, training rows first
     label : the column of labels; rows without "label" give "labels"
     """
-    if name == "20newsgroups" and name not in {info.name for info in list_datasets()}:
+    if _is_fetched(name):
         return _fetch_20newsgroups(part)
     return _load(find_dataset(name), part, label)
+
+
+def check_dataset(name: str, part: str = "all") -> None:
+    """Refuse a data set, or a part of one, that is not there; its rows are not read."""
+    if not _is_fetched(name):
+        _files(find_dataset(name), part)
+
+
+def _is_fetched(name: str) -> bool:
+    return name == "20newsgroups" and name not in {info.name for info in list_datasets()}
 
 
 def find_dataset(name: str) -> DatasetInfo:

@@ -131,6 +131,26 @@ def iter_table(
             yield source.table(kept)
 
 
+def check_table(
+    path: str | os.PathLike[str],
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    format: str | None = None,  # noqa: A002
+    encoding: str = "utf-8",
+    sep: str | None = None,
+    label_separator: str | None = None,
+    need_labels: bool = True,
+) -> None:
+    """Refuse what `read_table` would refuse by the name, the options and the first rows.
+
+    Standard input and pipes can be read only once: of them only the options are checked.
+    """
+    source = _Source(path, text, label, format, encoding, sep, label_separator, need_labels)
+    if not source.is_stdin and (source.path.is_file() or source.path.is_dir()):
+        next(source.rows(), None)
+
+
 def read_objects(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number and the object of each line of a JSON lines file, compressed or not."""
     return _Source(path, None, None, "jsonl", "utf-8", None, None, False).objects()

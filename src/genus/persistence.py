@@ -26,13 +26,13 @@ import numpy as np
 
 from genus import _safetensors
 from genus._arrays import Strings
+from genus._model_header import FORMAT, model_tree, reason_of
 from genus._registry import CLASSES, load_class
-from genus._safetensors import Array, FormatError
+from genus._safetensors import DTYPES, Array
+from genus._safetensors_header import FormatError, read_header
 from genus.errors import ModelFileError
 
-FORMAT = 2
-
-_DTYPES = {dtype.name: dtype for dtype in _safetensors.DTYPES.values()}
+_DTYPES = {dtype.name: dtype for dtype in DTYPES.values()}
 _TYPES: dict[str, type] = {name: dtype.type for name, dtype in _DTYPES.items()}
 _TYPES |= {"python bool": bool, "python int": int, "python float": float}
 _TYPE_NAMES = {kind: name for name, kind in _TYPES.items()}
@@ -58,7 +58,7 @@ def save(model: Any, path: Path) -> None:
         }
         _safetensors.write(path, metadata, arrays)
     except (OSError, FormatError) as error:
-        raise ModelFileError(f"{os.fspath(path)}: not saved: {_reason(error)}") from error
+        raise ModelFileError(f"{os.fspath(path)}: not saved: {reason_of(error)}") from error
 
 
 def load(path: Path) -> Any:
@@ -69,36 +69,30 @@ def load(path: Path) -> Any:
     """
     try:
         metadata, arrays = _safetensors.map_arrays(path)
-        return _Decoder(arrays).node(_tree(metadata))
+        return _Decoder(arrays).node(model_tree(metadata))
     except (OSError, ValueError, MemoryError, RecursionError) as error:
-        raise ModelFileError(f"{os.fspath(path)}: {_reason(error)}") from error
+        raise ModelFileError(f"{os.fspath(path)}: {reason_of(error)}") from error
 
 
 def describe_file(path: Path) -> dict[str, Any]:
     """What a model file holds, as JSON values, without building the model."""
     try:
-        header = _safetensors.read_header(path)
-        tree = _tree(header.metadata)
+        header = read_header(path)
+        tree = model_tree(header.metadata)
         outline = _outline(tree)
     except (OSError, ValueError, MemoryError, RecursionError) as error:
-        raise ModelFileError(f"{os.fspath(path)}: {_reason(error)}") from error
+        raise ModelFileError(f"{os.fspath(path)}: {reason_of(error)}") from error
     return {
         "path": os.fspath(path),
         "format": int(header.metadata["genus_format"]),
         "genus_version": header.metadata.get("genus_version"),
         **outline,
         "arrays": {
-            name: {"dtype": entry.dtype.name, "shape": list(entry.shape), "bytes": entry.end - entry.begin}
+            name: {"dtype": DTYPES[entry.dtype].name, "shape": list(entry.shape), "bytes": entry.end - entry.begin}
             for name, entry in header.entries.items()
         },
         "bytes": header.size + sum(entry.end - entry.begin for entry in header.entries.values()),
     }
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, OSError):
-        return (error.strerror or str(error)).lower()
-    return " ".join(str(error).split()) or type(error).__name__  # one line, whatever came
 
 
 # ---------------------------------------------------------------- objects to JSON
@@ -218,24 +212,6 @@ def _resolve(name: str) -> type:
 # ---------------------------------------------------------------- JSON to objects
 
 
-def _tree(metadata: dict[str, str]) -> Any:
-    version = metadata.get("genus_format")
-    if version is None:
-        raise FormatError("is a safetensors file, but not a genus model")
-    if not (version.isascii() and version.isdigit() and len(version) < 10 and int(version) > 0):
-        raise FormatError(f"is damaged: {version[:20]!r} is no format version")
-    if int(version) > FORMAT:
-        writer = metadata.get("genus_version", "of unknown version")[:20]
-        formats = f"file format {version}, this one reads {FORMAT}"
-        raise FormatError(f"was written by a newer genus ({writer}: {formats}); update genus to open it")
-    if "genus" not in metadata:
-        raise FormatError("is damaged: it has no description of a model")
-    try:
-        return json.loads(metadata["genus"], object_pairs_hook=_safetensors.unique_keys)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"is damaged: the description of its model is not valid JSON ({error})") from error
-
-
 class _Decoder:
     """Builds objects from JSON nodes. Whatever does not fit is a `FormatError`."""
 
@@ -251,13 +227,13 @@ class _Decoder:
         try:
             model = cls(**arguments)
         except Exception as error:  # a hostile file may provoke anything
-            raise FormatError(f"holds a {name} with wrong parameters: {_reason(error)}") from error
+            raise FormatError(f"holds a {name} with wrong parameters: {reason_of(error)}") from error
         if state is not None:
             values = {key: self.value(value, f"{name}'s {key[:60]}") for key, value in state.items()}
             try:
                 model._set_state(values)
             except Exception as error:
-                reason = f"no {error}" if isinstance(error, KeyError) else _reason(error)
+                reason = f"no {error}" if isinstance(error, KeyError) else reason_of(error)
                 raise FormatError(f"holds a {name} that cannot be restored: {reason}") from error
         return model
 

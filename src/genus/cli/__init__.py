@@ -3,7 +3,8 @@
 Exit codes: 0 done; 1 it could not be done; 2 the input or the command is wrong; 130 stopped by Ctrl-C.
 Whatever goes wrong is one line on standard error. `--debug`, or GENUS_DEBUG=1, shows the traceback instead.
 
-Only click is imported here and at the top of the command modules: `genus --help` answers at once.
+Only click is imported here and at the top of the command modules, and files that arguments name are checked before a
+command runs (`_checks.py`): `genus --help` and wrong names are answered at once, before scikit-learn is imported.
 """
 
 from __future__ import annotations

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +29,15 @@ class Reading:
     sep: str | None
     label_separator: str | None
     skip_missing: bool
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Reading:
+        """From the parameters of a command that has them among others."""
+        return cls(**{name: parameters[name] for name in cls.__dataclass_fields__})
+
+    def of_texts(self) -> Reading:
+        """The same of a second file, which has its own format and no labels."""
+        return replace(self, label=None, format=None)
 
 
 _OPTIONS = [
@@ -54,12 +65,26 @@ def data_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def packed(**values: Any) -> None:
-        how = Reading(**{name: values.pop(name) for name in Reading.__dataclass_fields__})
-        command(how=how, **values)
+        how = Reading.of(values)
+        command(how=how, **{name: value for name, value in values.items() if name not in Reading.__dataclass_fields__})
 
     for option in reversed(_OPTIONS):
         packed = option(packed)
     return packed
+
+
+def check(data: str, how: Reading, *, need_labels: bool) -> None:
+    """Refuse what the name, the options or the first rows show to be wrong."""
+    if data.startswith(_DATASET):
+        from genus.datasets import check_dataset
+
+        check_dataset(*_name_and_part(data))
+        return
+    from genus.io import check_table
+
+    options = asdict(how)
+    del options["skip_missing"]
+    check_table(data, need_labels=need_labels, **options)
 
 
 def read(data: str, how: Reading, *, need_labels: bool = True) -> Table:
@@ -73,7 +98,7 @@ def read(data: str, how: Reading, *, need_labels: bool = True) -> Table:
 
 def read_texts(data: str, how: Reading) -> list[str]:
     """The texts of a file that need not have labels."""
-    return list(read(data, replace(how, label=None, format=None), need_labels=False).texts)
+    return list(read(data, how.of_texts(), need_labels=False).texts)
 
 
 def chunks(data: str, how: Reading, *, size: int = 10_000, need_labels: bool = True) -> Iterator[Table]:
@@ -91,8 +116,8 @@ def _dataset(data: str, how: Reading) -> Table:
     from genus.errors import DataError
     from genus.io import Table
 
-    name, _, part = data.removeprefix(_DATASET).partition(":")
-    found = load_dataset(name, part or "all", how.label or "label")
+    name, part = _name_and_part(data)
+    found = load_dataset(name, part, how.label or "label")
     if found.texts is None:
         raise DataError(f"{name} holds word counts, not texts: use it from Python with genus.datasets")
     sets = [tuple(map(str, label)) if isinstance(label, list) else (str(label),) for label in found.labels]
@@ -100,6 +125,20 @@ def _dataset(data: str, how: Reading) -> Table:
     if any(len(several) != 1 for several in sets):
         return Table(data, found.texts, None, rows, label_sets=sets)
     return Table(data, found.texts, [label for (label,) in sets], rows)
+
+
+def _name_and_part(data: str) -> tuple[str, str]:
+    name, _, part = data.removeprefix(_DATASET).partition(":")
+    return name, part or "all"
+
+
+def read_json(file: str, option: str) -> Any:
+    """The JSON in a file that an option names."""
+    try:
+        return json.loads(Path(file).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error).rstrip(".")
+        raise click.BadParameter(f"{file}: {reason}", param_hint=option) from error
 
 
 def open_model(path: str) -> TextClassifier:

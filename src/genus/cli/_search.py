@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from genus.cli._checks import TREE
+from genus.cli._data import read_json
 from genus.cli._show import cell, console, table
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ def search_options(seconds: float) -> Callable[[Callable[..., None]], Callable[.
             show_default=True,
             help="What the search looks for; example_f1 is for rows of several labels, and their default.",
         ),
-        click.option("--tree", metavar="FILE", help="JSON of a tree of classes: {child: parent}, or nested."),
+        click.option(
+            "--tree", type=TREE, metavar="FILE", help="JSON of a tree of classes: {child: parent}, or nested."
+        ),
         click.option(
             "--class-prior",
             default="learned",
@@ -69,14 +72,12 @@ def _prior(given: str) -> Any:
 
 def read_tree(file: str | None) -> Any:
     """The tree that a file holds."""
-    from genus.hierarchy import LabelTree
-
     if file is None:
         return None
+    from genus.hierarchy import LabelTree
+
     try:
-        return LabelTree.of(json.loads(Path(file).read_text("utf-8")))
-    except OSError as error:
-        raise click.BadParameter(f"{file}: {(error.strerror or str(error)).lower()}", param_hint="--tree") from error
+        return LabelTree.of(read_json(file, "--tree"))
     except ValueError as error:
         raise click.BadParameter(f"{file}: {str(error).rstrip('.')}", param_hint="--tree") from error
 

@@ -129,15 +129,6 @@ def writes_to_file() -> bool:
         return False
 
 
-def check_target(path: str, option: str) -> None:
-    """Refuse a file that cannot be written before the work begins, not after it."""
-    target = Path(path)
-    if target.is_dir():
-        raise click.BadParameter(f"{path} is a folder: give the name of a file", param_hint=option)
-    if not target.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {target.parent}", param_hint=option)
-
-
 def write_text(path: str, text: str) -> None:
     """Write a file whole or not at all."""
     target = Path(os.path.realpath(path))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from genus.cli._checks import MODEL, TARGET, UNLABELED_DATA, command
 from genus.cli._data import Reading, chunks, data_options, find_class, gives_sets, open_model
 from genus.cli._show import (
     cell,
-    check_target,
     clean,
     console,
     json_option,
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 _AT_ONCE = 4_000_000  # probabilities held in memory, at most
 
 
-@click.command()
-@click.argument("model")
-@click.argument("data", required=False)
+@command()
+@click.argument("model", type=MODEL)
+@click.argument("data", type=UNLABELED_DATA, required=False)
 @click.option("-m", "--message", "messages", multiple=True, metavar="TEXT", help="Sort this text; may be repeated.")
 @click.option("--top", type=click.IntRange(1), default=1, metavar="K", help="Show the K most probable classes.")
 @click.option("--proba", is_flag=True, help="Show the probability of every class.")
@@ -232,12 +232,12 @@ class _SetLines(_Lines):
         return [pairs + " " * max(0, self.label_width - cell_len(pairs))]
 
 
-@click.command()
-@click.argument("model")
+@command()
+@click.argument("model", type=MODEL)
 @click.argument("text")
 @click.option("--label", metavar="LABEL", help="Why this class; by default the most probable.")
 @click.option("--against", metavar="LABEL", help="Why not this class; by default the next most probable.")
-@click.option("--html", "page", metavar="FILE", help="Write a page with the words marked in the text.")
+@click.option("--html", "page", type=TARGET, metavar="FILE", help="Write a page with the words marked in the text.")
 @json_option
 def explain(model: str, text: str, label: str | None, against: str | None, page: str | None, as_json: bool) -> None:
     """Say why a text is given its class, and not the next.
@@ -249,8 +249,6 @@ def explain(model: str, text: str, label: str | None, against: str | None, page:
     genus explain mail.genus "win a prize now"
     genus explain topics.genus "a late goal" --label sport --against politics
     """
-    if page is not None:
-        check_target(page, "--html")
     clf = open_model(model)
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")

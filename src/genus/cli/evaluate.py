@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from genus.cli._checks import DATA, MODEL, TARGET, command
 from genus.cli._data import Reading, chunks, data_options, gives_sets, open_model
 from genus.cli._show import (
     cell,
-    check_target,
     console,
     count,
     json_option,
@@ -30,10 +30,10 @@ _AT_ONCE = 4_000_000  # probabilities held in memory, at most
 _CLASSES, _CONFUSIONS = 20, 8  # shown in a terminal
 
 
-@click.command()
-@click.argument("model")
-@click.argument("data")
-@click.option("--report", metavar="FILE", help="Write a page with tables, curves and the worst mistakes.")
+@command()
+@click.argument("model", type=MODEL)
+@click.argument("data", type=DATA)
+@click.option("--report", type=TARGET, metavar="FILE", help="Write a page with tables, curves and the worst mistakes.")
 @data_options
 @json_option
 def evaluate(model: str, data: str, report: str | None, how: Reading, as_json: bool) -> None:
@@ -50,8 +50,6 @@ def evaluate(model: str, data: str, report: str | None, how: Reading, as_json: b
     """
     from genus.report import Evaluation, make_page
 
-    if report is not None:
-        check_target(report, "--report")
     clf = open_model(model)
     at_once = max(1, min(10_000, _AT_ONCE // len(clf.classes_)))
     if gives_sets(clf):

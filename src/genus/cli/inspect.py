@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from genus.cli._checks import MODEL, command
 from genus.cli._data import find_class, n_documents, open_model
 from genus.cli._show import cell, clean, console, count, json_option, print_json, size, table
 from genus.errors import DataError
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 _CLASSES = 20  # shown in a terminal
 
 
-@click.command()
-@click.argument("model")
+@command()
+@click.argument("model", type=MODEL)
 @click.option("--class", "label", metavar="LABEL", help="Show this class only.")
 @click.option("--tree", is_flag=True, help="Show the tree of classes, with the words of each node.")
 @click.option("--word", metavar="WORD", help="Show from which nodes of the tree this word comes.")

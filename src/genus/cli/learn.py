@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from genus.cli._checks import DATA, MODEL, command
 from genus.cli._data import Reading, as_labels, data_options, n_documents, open_model, read, save_model
 from genus.cli._show import (
     cell,
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from genus.classifier import TextClassifier
 
 
-@click.command()
-@click.argument("model")
-@click.argument("data")
+@command()
+@click.argument("model", type=MODEL)
+@click.argument("data", type=DATA)
 @click.option(
     "--window",
     type=click.IntRange(1),
@@ -79,9 +80,9 @@ def learn(model: str, data: str, window: int, save_every: float, how: Reading, a
     _print_totals(clf, model)
 
 
-@click.command()
-@click.argument("model")
-@click.argument("data", required=False)
+@command()
+@click.argument("model", type=MODEL)
+@click.argument("data", type=DATA, required=False)
 @click.option(
     "--document",
     "numbers",

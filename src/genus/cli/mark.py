@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from genus.cli._checks import DATA, MODEL, TARGET, command
 from genus.cli._data import Reading, as_labels, data_options, find_class, open_model, read
 from genus.cli._show import (
     cell,
-    check_target,
     clean,
     console,
     count,
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 _CLASSES, _SUSPECTS, _WORDS = 20, 10, 8  # shown in a terminal
 
 
-@click.command()
-@click.argument("model")
-@click.argument("data", required=False)
+@command()
+@click.argument("model", type=MODEL)
+@click.argument("data", type=DATA, required=False)
 @click.option("-m", "--message", "messages", multiple=True, metavar="TEXT", help="Mark this text; may be repeated.")
 @click.option("--class", "name", metavar="LABEL", help="Mark messages as of this class; by default the most probable.")
 @click.option(
@@ -43,7 +43,9 @@ _CLASSES, _SUSPECTS, _WORDS = 20, 10, 8  # shown in a terminal
     metavar="N",
     help="Show each class's N most and N least relevant texts.",
 )
-@click.option("--report", metavar="FILE", help="Write a page with suspect labels and marked texts of each class.")
+@click.option(
+    "--report", type=TARGET, metavar="FILE", help="Write a page with suspect labels and marked texts of each class."
+)
 @data_options
 @json_option
 def mark(
@@ -70,10 +72,8 @@ def mark(
         raise click.UsageError("Give either DATA (- for standard input) or --message")
     if data is not None and name is not None:
         raise click.UsageError("--class is for messages: DATA has its own labels")
-    if report is not None:
-        if data is None:
-            raise click.UsageError("--report needs DATA")
-        check_target(report, "--report")
+    if report is not None and data is None:
+        raise click.UsageError("--report needs DATA")
     from genus._views import RELEVANCE
 
     clf = open_model(model)

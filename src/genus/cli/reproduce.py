@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from genus.cli._checks import FOLDER, command
 from genus.cli._show import cell, console, json_option, print_json, table, to_json, write_text
 from genus.experiments import PAPERS, experiment
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from genus.experiments._table import Cell, Experiment, Marks, Plot, Results, Row
 
 
-@click.command()
+@command()
 @click.argument("paper", type=click.Choice(["all", *PAPERS]), metavar="PAPER", default="all")
 @click.option("--quick", is_flag=True, help="Some of the data sets, a shorter search: minutes.")
-@click.option("--data", metavar="DIR", help="The folder of data sets; by default GENUS_DATA's.")
+@click.option("--data", type=FOLDER, metavar="DIR", help="The folder of data sets; by default GENUS_DATA's.")
 @click.option("--out", metavar="DIR", help="Keep cells, results.json and index.html here; go on there.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Cells at a time; by default, one for each core.")
 @json_option
@@ -43,8 +44,6 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: 
     """
     from genus._arrays import available_cores
 
-    if data is not None and not Path(data).is_dir():
-        raise click.BadParameter(f"there is no folder {data}", param_hint="--data")
     folder = Path(out) if out is not None else None
     names = list(PAPERS) if paper == "all" else [paper]
     jobs = jobs or available_cores()

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus._registry import MODELS
+from genus.cli._checks import DATA, TARGET, TEXTS, command
 from genus.cli._data import Reading, data_options, learnable, n_documents, read, read_texts, save_model
 from genus.cli._search import print_leaderboard, read_tree, search_options
-from genus.cli._show import cell, check_target, console, count, json_option, print_json, size, table, working
+from genus.cli._show import cell, console, count, json_option, print_json, size, table, working
 from genus.errors import DataError
 
 if TYPE_CHECKING:
@@ -38,15 +39,22 @@ def _frequency(value: str) -> float:
         raise click.BadParameter(f"{value!r} is not a number of documents, nor a share such as 0.5") from None
 
 
-@click.command()
-@click.argument("data")
-@click.option("-o", "--out", required=True, metavar="FILE", help="The model file to write, such as mail.genus.")
+@command()
+@click.argument("data", type=DATA)
+@click.option(
+    "-o",
+    "--out",
+    type=TARGET,
+    required=True,
+    metavar="FILE",
+    help="The model file to write, such as mail.genus.",
+)
 @click.option(
     "--model",
     type=click.Choice(["auto", *MODELS]),
     help="The model; by default auto, which tries several, or nb where --alpha or --set is given.",
 )
-@click.option("--unlabeled", metavar="FILE", help="More texts, without labels, to learn from (auto).")
+@click.option("--unlabeled", type=TEXTS, metavar="FILE", help="More texts, without labels, to learn from (auto).")
 @search_options(60.0)
 @click.option("--alpha", type=float, help="Smoothing: what is added to every count. Smaller trusts rare words more.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another setting of the model.")
@@ -109,20 +117,23 @@ def train(
     genus train reviews.parquet --text body --out reviews.genus --ngrams 1-2
     zcat tickets.jsonl.gz | genus train - --out tickets.genus
     """
-    from genus.classifier import TextClassifier
-
-    check_target(out, "--out")
     name = model or ("nb" if alpha is not None or settings else "auto")
     _check_options(name, alpha, settings, unlabeled, class_prior)
-    chosen: Any = "auto" if name == "auto" else _estimator(name, alpha, tree, settings)
+    given_text_options = _has_text_options(text_options)
+    text_options["stop_words"] = _stop_words(text_options["stop_words"])
+    values = _values(settings)
+    # From here on, what is imported may be large.
+    chosen: Any = "auto" if name == "auto" else _estimator(name, alpha, tree, values)
     for_auto = {"tree": read_tree(tree), "class_prior": class_prior} if name == "auto" else {}
-    vectorizer = _vectorizer(text_options, given_by_user=name != "auto" or _has_text_options(text_options))
+    vectorizer = _vectorizer(text_options) if name != "auto" or given_text_options else None
 
     with working(f"reading {data}"):
         given = read(data, how)
     labels = learnable(given)
     if given.label_sets is not None and name != "auto":
         raise DataError(f"{given.name}: rows have several labels: these are for --model auto, not {name}")
+    from genus.classifier import TextClassifier
+
     begin = time.perf_counter()
     tells = name != "auto" and "verbose" in chosen.get_params()  # a sampler shows its sweeps itself
     if tells:
@@ -163,8 +174,8 @@ def train(
     if name == "auto":
         print_leaderboard(clf, n=3)
     shown.print(cell(f"saved {out} ({size(n_bytes)}). Try:"))
-    for command in (f'genus predict {out} --message "any text"', f"genus inspect {out}"):
-        shown.print(cell(f"> {command}", "bold"), soft_wrap=True)
+    for line in (f'genus predict {out} --message "any text"', f"genus inspect {out}"):
+        shown.print(cell(f"> {line}", "bold"), soft_wrap=True)
 
 
 def _check_options(
@@ -192,49 +203,48 @@ def _has_text_options(options: dict[str, Any]) -> bool:
     return options != _TEXT_DEFAULTS
 
 
-def _vectorizer(options: dict[str, Any], *, given_by_user: bool) -> Any:
-    """How texts are counted; None leaves it to auto."""
+def _vectorizer(options: dict[str, Any]) -> Any:
+    """How texts are counted."""
     import numpy as np
 
     from genus.text import Vectorizer
 
-    if not given_by_user:
-        return None
-    words = options["analyzer"] == "word"
     chosen = {name: value for name, value in options.items() if name != "ngrams"}
-    chosen |= {"ngram_range": options["ngrams"], "stop_words": _stop_words(options["stop_words"])}
-    return Vectorizer(**chosen, split_unspaced=words, dtype=np.float32)
+    words = options["analyzer"] == "word"
+    return Vectorizer(**chosen, ngram_range=options["ngrams"], split_unspaced=words, dtype=np.float32)
 
 
-def _estimator(model: str, alpha: float | None, tree: str | None, settings: tuple[str, ...]) -> Any:
+def _estimator(model: str, alpha: float | None, tree: str | None, settings: dict[str, Any]) -> Any:
     from genus._registry import make_model
 
     estimator = make_model(model)
-    chosen = _settings(settings, estimator, model) | ({} if alpha is None else {"alpha": alpha})
-    if "alpha" in chosen and "alpha" not in estimator.get_params():
+    known = estimator.get_params(deep=False).keys() - {"n_jobs"}
+    for name in settings:
+        if name not in known:
+            names = ", ".join(sorted(known))
+            raise click.BadParameter(f"the model {model} has no setting {name!r}, but {names}", param_hint="--set")
+    chosen = settings | ({} if alpha is None else {"alpha": alpha})
+    if "alpha" in chosen and "alpha" not in known:
         raise click.BadParameter(f"the model {model} has no alpha", param_hint="--alpha")
     if tree is not None:
-        if "tree" not in estimator.get_params():
+        if "tree" not in known:
             raise click.BadParameter(f"the model {model} has no tree", param_hint="--tree")
         chosen["tree"] = read_tree(tree)
     return estimator.set_params(**chosen)
 
 
-def _settings(given: tuple[str, ...], estimator: Any, model: str) -> dict[str, Any]:
-    known = estimator.get_params(deep=False).keys() - {"n_jobs"}
-    chosen = {}
-    for setting in given:
+def _values(settings: tuple[str, ...]) -> dict[str, Any]:
+    """What --set gives, by name: JSON, or else text."""
+    values = {}
+    for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
             raise click.BadParameter(f"{setting!r} is not of the form NAME=VALUE", param_hint="--set")
-        if name not in known:
-            names = ", ".join(sorted(known))
-            raise click.BadParameter(f"the model {model} has no setting {name!r}, but {names}", param_hint="--set")
         try:
-            chosen[name] = json.loads(value)
+            values[name] = json.loads(value)
         except ValueError:
-            chosen[name] = value
-    return chosen
+            values[name] = value
+    return values
 
 
 def _stop_words(given: str | None) -> str | list[str] | None:

@@ -8,17 +8,18 @@ from typing import Any
 
 import click
 
+from genus.cli._checks import DATA, TARGET, TEXTS, command
 from genus.cli._data import Reading, data_options, learnable, read, read_texts, save_model
 from genus.cli._search import print_leaderboard, read_tree, search_options
-from genus.cli._show import cell, check_target, console, count, json_option, print_json, size, working
+from genus.cli._show import cell, console, count, json_option, print_json, size, working
 
 _TUNING_BUDGET = 600.0
 
 
-@click.command()
-@click.argument("data")
-@click.option("-o", "--out", metavar="FILE", help="Write what was found to a model file.")
-@click.option("--unlabeled", metavar="FILE", help="More texts, without labels, to learn from.")
+@command()
+@click.argument("data", type=DATA)
+@click.option("-o", "--out", type=TARGET, metavar="FILE", help="Write what was found to a model file.")
+@click.option("--unlabeled", type=TEXTS, metavar="FILE", help="More texts, without labels, to learn from.")
 @search_options(_TUNING_BUDGET)
 @click.option("--seed", type=int, default=0, show_default=True, help="How texts that are left out are dealt out.")
 @click.option("--jobs", type=int, metavar="N", help="Threads; by default all cores.")
@@ -38,14 +39,12 @@ def tune(
     genus tune mail.csv --out mail.genus
     genus tune tickets.csv --objective macro_f1 --time-budget 120
     """
-    from genus.classifier import TextClassifier
-
-    if out is not None:
-        check_target(out, "--out")
     with working(f"reading {data}"):
         given = read(data, how)
         more = None if unlabeled is None else read_texts(unlabeled, how)
     labels = learnable(given)
+    from genus.classifier import TextClassifier
+
     begin = time.perf_counter()
     clf = TextClassifier(
         time_budget=time_budget, objective=objective, tree=read_tree(tree), class_prior=class_prior,

@@ -1,0 +1,83 @@
+"""Files and folders that commands name, checked before anything large is imported.
+
+A parameter that names one says so by its type. `command` makes commands that check all of those once every parameter
+is known, in the order of the help page, and run only then: what is wrong is answered at once, not after a second of
+importing scikit-learn. Checks read the first rows of data and the header of a model, never all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class Checked(click.types.StringParamType):
+    """Text with a check that is given the text, all parameters (other options say how data are read), and its name."""
+
+    def __init__(self, name: str, check: Callable[[str, dict[str, Any], str], None]) -> None:
+        self.name = name
+        self.check = check
+
+
+class _Command(click.Command):
+    def invoke(self, ctx: click.Context) -> Any:
+        for param in self.params:
+            value = ctx.params.get(param.name or "")
+            if isinstance(param.type, Checked) and value is not None:
+                ctx.invoke(param.type.check, value, ctx.params, max(param.opts, key=len))
+        return super().invoke(ctx)
+
+
+command = partial(click.command, cls=_Command)
+
+
+def _model(path: str, given: dict[str, Any], option: str) -> None:
+    from genus._model_header import check_model_file
+
+    check_model_file(path)
+
+
+def _data(data: str, given: dict[str, Any], option: str, *, need_labels: bool) -> None:
+    from genus.cli._data import Reading, check
+
+    check(data, Reading.of(given), need_labels=need_labels)
+
+
+def _texts(data: str, given: dict[str, Any], option: str) -> None:
+    from genus.cli._data import Reading, check
+
+    check(data, Reading.of(given).of_texts(), need_labels=False)
+
+
+def _target(path: str, given: dict[str, Any], option: str) -> None:
+    """A file that cannot be written is refused before the work begins, not after it."""
+    target = Path(path)
+    if target.is_dir():
+        raise click.BadParameter(f"{path} is a folder: give the name of a file", param_hint=option)
+    if not target.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {target.parent}", param_hint=option)
+
+
+def _folder(path: str, given: dict[str, Any], option: str) -> None:
+    if not Path(path).is_dir():
+        raise click.BadParameter(f"there is no folder {path}", param_hint=option)
+
+
+def _tree(path: str, given: dict[str, Any], option: str) -> None:
+    from genus.cli._data import read_json
+
+    if not Path(path).is_fifo():  # a pipe can be read only once
+        read_json(path, option)
+
+
+MODEL = Checked("model", _model)
+DATA = Checked("data", partial(_data, need_labels=True))
+UNLABELED_DATA = Checked("data", partial(_data, need_labels=False))  # labels are read where there are any
+TEXTS = Checked("texts", _texts)  # beside data that have labels
+TARGET = Checked("file", _target)
+FOLDER = Checked("folder", _folder)
+TREE = Checked("tree", _tree)
