@@ -1,63 +1,75 @@
-# Every target sets up what it needs: a virtual environment in .venv with genus built into it.
+# Every target sets up what it needs, and no more, in a virtual environment in .venv: see tools/setup.py.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-NATIVE := CMakeLists.txt $(shell find cpp -type f) tools/unicode_tables.py
 CPP := $(shell find cpp -name "*.h" -o -name "*.cpp" -o -name "*.inc")
+export GENUS_GOALS := $(MAKECMDGOALS)
 
-.PHONY: setup demo test lint format stubs bench bench-accuracy sanitize clean results
+# Once there is an environment, its own Python is used, whatever PYTHON is.
+SETUP = @if test -x $(BIN)/python; then python=$(BIN)/python; else python=$(PYTHON); fi; \
+  command -v $$python >/dev/null || { echo "genus: needs Python 3.11 or newer, and there is no $$python:" \
+  "sudo apt-get install python3-venv python3-dev" >&2; exit 1; }; $$python tools/setup.py
 
-setup: $(VENV)/installed
+.PHONY: setup run dev demo test lint format stubs docs bench bench-accuracy sanitize clean results
 
-demo: $(VENV)/installed
+setup: dev
+
+# genus and what it needs to run
+run:
+	$(SETUP) run build
+
+# what tests need besides
+dev:
+	$(SETUP) run dev build
+
+demo: run
 	@$(BIN)/genus demo
 
-test: $(VENV)/installed
+test: dev
 	@$(BIN)/python -m pytest $(TESTS)
 
-lint: $(VENV)/installed
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror $(CPP)
-	$(BIN)/python tools/stubs.py --check
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
-	$(BIN)/python tools/check_docs.py
+lint:
+	$(SETUP) run dev
+	@$(BIN)/python tools/lint.py
 
-format: $(VENV)/installed
+format:
+	$(SETUP) dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP)
 
-stubs: $(VENV)/installed
+stubs: dev
 	$(BIN)/python tools/stubs.py
+
+# What the commands in the documentation print now.
+docs: dev
+	$(BIN)/python tools/check_docs.py --write
 
 # The papers' tables, measured again (up to 90 minutes; goes on where it was stopped), and what the docs and the README
 # say of them.
-results: $(VENV)/installed
+results: dev
 	@$(BIN)/genus reproduce all --out build/report
 	@$(BIN)/python tools/results.py build/report docs/results.md README.md
 
 # Peers and genus side by side. BENCH passes options, for instance: make bench BENCH="--quick --only text"
-bench: $(VENV)/installed
-	@$(PIP) $$($(BIN)/python tools/requirements.py bench)
+bench: dev
+	$(SETUP) bench
 	@$(BIN)/python -m benchmarks $(BENCH)
 
 # Accuracy and the time of choosing, beside tuned peers: make bench-accuracy BENCH="--set r8-stemmed --each 5 --each 20"
-bench-accuracy: $(VENV)/installed
-	@$(PIP) $$($(BIN)/python tools/requirements.py bench)
+bench-accuracy: dev
+	$(SETUP) bench
 	@$(BIN)/python -m benchmarks.accuracy $(BENCH)
 
 # The native code under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own that
 # borrows the packages of the first.
-sanitize: $(VENV)/installed
-	@test -x .venv-sanitize/bin/python || $(PYTHON) -m venv --without-pip .venv-sanitize
+sanitize: dev
+	@test -x .venv-sanitize/bin/python || $(BIN)/python -m venv --without-pip .venv-sanitize
 	@$(BIN)/python tools/borrow_packages.py .venv-sanitize
 	@$(BIN)/python -m pip --python .venv-sanitize/bin/python install --quiet --disable-pip-version-check \
 	  --no-build-isolation --no-deps --force-reinstall \
 	  -Ccmake.define.GENUS_SANITIZE=ON -Cbuild-dir=build/sanitize .
-	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libstdc++.so)" \
+	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  .venv-sanitize/bin/python -m pytest -m kernel tests $(TESTS)
 
@@ -78,17 +90,3 @@ clean:
 	rm -rf $(VENV) .venv-sanitize .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  benchmarks/results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
-
-$(VENV)/dependencies: pyproject.toml constraints.txt tools/requirements.py
-	@command -v c++ >/dev/null || { echo "genus needs a C++ compiler: sudo apt-get install g++" \
-	  "(macOS: xcode-select --install)" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "genus needs Python 3.11 or newer, for instance: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
-	@test -x $(BIN)/python || { echo "setting up $(VENV): about a minute, once"; $(PYTHON) -m venv $(VENV); }
-	@$(PIP) $$($(BIN)/python tools/requirements.py dev)
-	@touch $@
-
-$(VENV)/installed: $(VENV)/dependencies $(NATIVE)
-	@echo "building genus"
-	@$(PIP) --no-build-isolation --no-deps --editable .
-	@touch $@
