@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -132,7 +131,7 @@ def writes_to_file() -> bool:
 def write_text(path: str, text: str) -> None:
     """Write a file whole or not at all."""
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
+    temporary = target.with_name(f".{target.name[:200]}.{os.urandom(6).hex()}.tmp")
     try:
         temporary.write_text(text, encoding="utf-8", errors="replace")
         os.replace(temporary, target)
