@@ -195,8 +195,9 @@ def test_every_machine_gives_the_same_bits(n_nodes, n_lanes, hard):
     rng = np.random.default_rng(0)
     table = rng.normal(0, 30, (9, n_nodes * n_lanes))
     rows, x = rng.integers(0, 9, 7).astype(np.int32), rng.random(7)
-    shares = _core.em_shares(rows, x, table, n_lanes, hard, False)
-    np.testing.assert_array_equal(shares, _core.em_shares(rows, x, table, n_lanes, hard, True))
+    shares, *others = (_core.em_shares(rows, x, table, n_lanes, hard, level) for level in _core.simd_levels())
+    for other in others:
+        np.testing.assert_array_equal(shares, other)
     scores = (x @ table[rows]).reshape(n_nodes, n_lanes)
     expected, _ = reference.expect(scores.T, np.ones((n_lanes, n_nodes), dtype=bool), hard=hard)
     np.testing.assert_allclose(shares.reshape(n_nodes, n_lanes), expected.T, atol=1e-12)

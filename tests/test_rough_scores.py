@@ -137,7 +137,8 @@ def test_every_kernel_adds_up_rows(width, n_terms):
     rng = np.random.default_rng(width)
     steps = rng.integers(-(2**15), 2**15, (9, width)).astype(np.int16)
     rows, x = rng.integers(0, 9, n_terms).astype(np.int32), rng.integers(-8, 9, n_terms).astype(np.float32)
-    for sums in _core.rough_sums(rows, x, steps.ravel(), width):
+    for level in _core.simd_levels():
+        sums = _core.rough_sums(rows, x, steps.ravel(), width, level)
         np.testing.assert_array_equal(sums, x @ steps[rows].astype(np.float32))  # whole numbers below 2^24: exact
 
 

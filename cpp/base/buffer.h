@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #endif
 
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <utility>
@@ -31,8 +31,7 @@ struct LargeArrays {
   T* allocate(std::size_t n) {
     if (!is_large(n)) return std::allocator<T>().allocate(n);
     const std::size_t bytes = (n * sizeof(T) + page - 1) / page * page;
-    void* const memory = std::aligned_alloc(page, bytes);
-    if (memory == nullptr) throw std::bad_alloc();
+    void* const memory = ::operator new(bytes, std::align_val_t{page});
 #if defined(__linux__)
     madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on it
 #endif
@@ -40,7 +39,7 @@ struct LargeArrays {
   }
   void deallocate(T* memory, std::size_t n) {
     if (!is_large(n)) return std::allocator<T>().deallocate(memory, n);
-    std::free(memory);
+    ::operator delete(memory, std::align_val_t{page});
   }
   template <class U, class... Args>
   void construct(U* p, Args&&... args) {

@@ -3,11 +3,16 @@
 
 #include <cstdint>
 
+#include "base/simd.h"
+
 namespace genus {
 
-// Slots lie below inverted_index.h's block_size: wild ones are cut. No fused multiply-add and fixed chains of
-// additions: every x86-64 gives the same bits.
-struct BlockKernels {
+// Documents of a block at most: one number for each stays in the second cache.
+inline constexpr std::int64_t block_size = 8192;
+
+// Slots lie below block_size: wild ones are cut. No fused multiply-add and fixed chains of additions: every
+// machine gives the same bits.
+struct VectorLoops {
   void (*add)(const std::uint16_t* slots, const double* values, std::int64_t n, double x, double* sums);
   void (*add_full)(const double* values, std::int64_t n, double x, double* sums);
   // Multiplies products, keeps the old ones, and gives what they gain in all. put() puts the old ones back.
@@ -30,9 +35,11 @@ struct BlockKernels {
   void (*log1p)(double* values, std::int64_t n);
 };
 
-const BlockKernels& block_kernels();
-
-// As block_kernels(), for machines without wide vectors: for tests.
-const BlockKernels& portable_block_kernels();
+const VectorLoops& vector_loops(Baseline);
+const VectorLoops& vector_loops(V3);
+const VectorLoops& vector_loops(V4);
+inline const VectorLoops& vector_loops(SimdLevel level = simd_level()) {
+  return at_simd_level(level, [](auto tag) -> const VectorLoops& { return vector_loops(tag); });
+}
 
 }  // namespace genus

@@ -206,16 +206,15 @@ void add_inverted_index(nb::module_& m) {
       "values"_a.noconvert(), "n_threads"_a);
   m.def(
       "fast_math",
-      [](const In<double>& values, const char* name, bool portable) {
+      [](const In<double>& values, const char* name, const char* level) {
         Buffer<double> result(view(values).begin(), view(values).end());
-        const auto& kernels = portable ? portable_block_kernels() : block_kernels();
+        const auto& kernels = vector_loops(usable_simd_level(level));
         const std::string_view wanted(name);
         const auto function = wanted == "exp" ? kernels.exp : wanted == "log" ? kernels.log : kernels.log1p;
         function(result.data(), std::ssize(result));
         return give(std::move(result));
       },
-      "values"_a.noconvert(), "name"_a, "portable"_a,
-      "exp, log or log1p as the kernels compute it: for tests.");
+      "values"_a.noconvert(), "name"_a, "level"_a, "exp, log or log1p as the kernels compute it: for tests.");
 }
 
 }  // namespace genus::bindings

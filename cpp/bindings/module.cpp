@@ -1,5 +1,9 @@
 // The extension module: each part of the core registers its own functions.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/simd.h"
 
 namespace genus::bindings {
 void add_text(nanobind::module_& m);
@@ -20,6 +24,8 @@ NB_MODULE(_core, m) {
   // Objects that live until the interpreter ends, in a notebook for instance, are no leak worth telling users
   // of.
   nanobind::set_leak_warnings(false);
+  m.def("simd_levels", genus::usable_simd_levels,
+        "The instruction sets that kernels were compiled for and this machine has, the widest last.");
   genus::bindings::add_text(m);
   genus::bindings::add_multinomial(m);
   genus::bindings::add_weighting(m);

@@ -324,8 +324,8 @@ void add_multinomial(nb::module_& m) {
       "n_threads"_a);
   m.def(
       "rough_sums",
-      [](const In<std::int32_t>& rows, const In<float>& x, const In<std::int16_t>& steps,
-         std::int64_t width) {
+      [](const In<std::int32_t>& rows, const In<float>& x, const In<std::int16_t>& steps, std::int64_t width,
+         const char* level) {
         std::vector<RowTerm> terms;
         for (std::size_t k = 0; k < std::min(rows.size(), x.size()); ++k) {
           require(
@@ -334,15 +334,12 @@ void add_multinomial(nb::module_& m) {
           terms.push_back({rows.data()[k], x.data()[k]});
         }
         require(width > 0 && width % block_of_classes == 0, "rough sums: rows must be whole blocks");
-        const auto usable = usable_rough_kernels();
-        const auto n = static_cast<std::size_t>(width);
-        std::vector<float> sums(usable.size() * n);
-        for (std::size_t k = 0; k < usable.size(); ++k)
-          usable[k]->add_terms(terms, steps.data(), width, sums.data() + k * n);
-        return bindings::give(std::move(sums), usable.size(), n);
+        std::vector<float> sums(static_cast<std::size_t>(width));
+        quantized_kernels(usable_simd_level(level)).add_terms(terms, steps.data(), width, sums.data());
+        return bindings::give(std::move(sums));
       },
-      "rows"_a.noconvert(), "x"_a.noconvert(), "steps"_a.noconvert(), "width"_a,
-      "Weighted sums of rows, by all kernels that the machine can use: for tests.");
+      "rows"_a.noconvert(), "x"_a.noconvert(), "steps"_a.noconvert(), "width"_a, "level"_a,
+      "Weighted sums of rows as the kernels of a SIMD level compute them: for tests.");
   m.def(
       "normalize_log_rows",
       [](const Matrix& scores, int n_threads) {

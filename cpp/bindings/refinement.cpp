@@ -23,11 +23,12 @@ bool inside(std::span<const std::int32_t> numbers, std::int64_t n) {
 }
 
 // Learning writes at every word's place: all that is read is checked here.
-Lessons lessons(const In<std::int64_t>& rows, const In<std::int32_t>& columns, const In<float>& values,
-                const In<std::int64_t>& indptr, const In<std::int32_t>& models, const In<double>& weights,
-                const Matrix& offsets, std::int64_t n_words, std::int32_t n_models) {
-  const Lessons given{csr<float>(rows, columns, values), view(indptr), view(models), view(weights),
-                      {offsets.data(), offsets.size()},  n_words,      n_models};
+HingeProblem problem(const In<std::int64_t>& rows, const In<std::int32_t>& columns, const In<float>& values,
+                     const In<std::int64_t>& indptr, const In<std::int32_t>& models,
+                     const In<double>& weights, const Matrix& offsets, std::int64_t n_words,
+                     std::int32_t n_models) {
+  const HingeProblem given{csr<float>(rows, columns, values), view(indptr), view(models), view(weights),
+                           {offsets.data(), offsets.size()},  n_words,      n_models};
   const auto n = static_cast<std::size_t>(given.documents.rows());
   require(n_words >= 0 && n_models >= 1 && weights.size() == n,
           "refine: a weight for each document is needed");
@@ -54,7 +55,7 @@ void add_refinement(nb::module_& m) {
          const Matrix& offsets, std::int64_t n_words, std::int32_t n_models, double cost, double tolerance,
          int max_passes, std::uint64_t seed, double least, int n_threads) -> Table {
         const auto given =
-            lessons(rows, columns, values, indptr, models, weights, offsets, n_words, n_models);
+            problem(rows, columns, values, indptr, models, weights, offsets, n_words, n_models);
         WordTable<double> table;
         {
           const nb::gil_scoped_release released;
@@ -74,7 +75,7 @@ void add_refinement(nb::module_& m) {
          const In<float>& other_values, double tolerance, int max_passes, std::uint64_t seed, const Cube& out,
          int n_threads) {
         const auto given =
-            lessons(rows, columns, values, indptr, models, weights, offsets, n_words, n_models);
+            problem(rows, columns, values, indptr, models, weights, offsets, n_words, n_models);
         const auto others = csr<float>(other_rows, other_columns, other_values);
         require(out.shape(0) == costs.size() && out.shape(1) == static_cast<std::size_t>(others.rows()) &&
                     out.shape(2) == static_cast<std::size_t>(n_models),

@@ -50,7 +50,7 @@ void add_logs_of(std::span<double> totals, std::span<const SharedQueries::Member
   constexpr std::int64_t line = 8;  // numbers that lie in one
   const auto n = std::ssize(members);
   parallel_ranges(index.n_classes(), 16, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    block_kernels().log(totals.data() + begin * n, (end - begin) * n);
+    vector_loops().log(totals.data() + begin * n, (end - begin) * n);
   });
   parallel_ranges(n, 8 * line, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto first = begin; first < end; first += line)
@@ -85,7 +85,7 @@ void add_products(const IndexView& index, const Segments& segments, std::span<co
     return visit(0, [&](std::size_t i, std::span<const Segment> parts, const double* sums) {
       if (i + 1 < members.size()) prefetch(out(members[i + 1].query));
       std::copy_n(sums, parts.size(), logs.data());
-      block_kernels().log(logs.data(), std::ssize(parts));
+      vector_loops().log(logs.data(), std::ssize(parts));
       const auto row = out(members[i].query);
       for (std::size_t j = 0; j < parts.size(); ++j) row[parts[j].class_id] += logs[j];
     });
@@ -159,7 +159,7 @@ std::vector<double> mixture_without_self(const IndexView& index, std::span<const
                                          const Csr<Value>& queries, std::span<const double> gains,
                                          std::span<const std::int32_t> own,
                                          std::span<const std::int64_t> left_out, int n_threads) {
-  const auto& kernels = block_kernels();
+  const auto& kernels = vector_loops();
   std::vector<double> result(static_cast<std::size_t>(queries.rows()), lowest);
   parallel_ranges(queries.rows(), 16, n_threads, [&](std::int64_t first, std::int64_t last) {
     std::vector<double> sums(block_size);

@@ -148,7 +148,7 @@ Values index_values(const IndexView& index, std::span<const double> frequencies,
   result.largest.resize(static_cast<std::size_t>(index.n_runs()));
   std::fill(result.values.begin(), result.values.end(), 0.0);
   std::fill(result.largest.begin(), result.largest.end(), 0.0);
-  const auto& kernels = block_kernels();
+  const auto& kernels = vector_loops();
   parallel_ranges(index.n_words(), 256, n_threads, [&](std::int64_t first, std::int64_t last) {
     for (auto w = first; w < last; ++w) {
       AboveWord word(index, above, w);
@@ -182,7 +182,7 @@ std::vector<double> segment_weights(const IndexView& index) {
 
 Buffer<double> exponentials(std::span<const double> values, int n_threads) {
   Buffer<double> result(values.size());
-  const auto& kernels = block_kernels();
+  const auto& kernels = vector_loops();
   parallel_ranges(std::ssize(values), 1 << 16, n_threads, [&](std::int64_t begin, std::int64_t end) {
     std::copy(values.begin() + begin, values.begin() + end, result.begin() + begin);
     kernels.exp(result.data() + begin, end - begin);

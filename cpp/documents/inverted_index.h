@@ -31,11 +31,10 @@
 
 #include "base/buffer.h"
 #include "base/csr.h"
+#include "base/vector_loops.h"
 #include "tables/class_counts.h"
 
 namespace genus {
-
-inline constexpr std::int64_t block_size = 8192;
 
 struct Index {
   std::vector<std::int64_t> words;       // word w has runs [words[w], words[w + 1])
@@ -67,7 +66,7 @@ struct IndexView {
     return {begin, std::clamp(words[w + 1], begin, n_runs())};
   }
   Row run(std::int64_t r) const {
-    const auto n = std::ssize(slots);
+    const std::int64_t n = std::ssize(slots);
     const auto begin = std::clamp<std::int64_t>(run_starts[r], 0, n);
     return {begin, std::min(std::clamp(run_starts[r + 1], begin, n), begin + block_size)};
   }

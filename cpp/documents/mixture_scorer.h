@@ -155,7 +155,7 @@ inline std::int64_t find_run(const IndexView& index, const Entry& e, std::int64_
 struct Scorer {
   const IndexView& index;
   std::span<const double> values;
-  const BlockKernels& kernels = block_kernels();
+  const VectorLoops& kernels = vector_loops();
   std::vector<double> sums = std::vector<double>(block_size);
 
   // Fills `sums` for block b, relative to what is above the documents. The query's entries move on to runs

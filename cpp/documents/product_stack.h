@@ -121,7 +121,7 @@ class WordsInBlock {
     for (std::size_t i = 0; i < words_.size(); ++i)
       if (words_[i].postings.begin < words_[i].postings.end)
         largest_[i] = words_[i].x * largest[entries_[i].run - 1];
-    block_kernels().exp(largest_.data(), std::ssize(largest_));
+    vector_loops().exp(largest_.data(), std::ssize(largest_));
   }
 
  private:
@@ -163,7 +163,7 @@ class ProductStack {
                std::span<const double> factors, std::span<const double> largest)
       : index_(index), segments_(segments), values_(values), factors_(factors), largest_(largest) {
     for (std::int64_t b = 0; b < index.n_blocks(); ++b)
-      most_parts_ = std::max(most_parts_, std::ssize(segments.of(b)));
+      most_parts_ = std::max<std::int64_t>(most_parts_, std::ssize(segments.of(b)));
     rows_.resize(static_cast<std::size_t>((most_shared + 1) * most_parts_));
     std::fill_n(vector(0), block_size, 1.0);
     summed_[0] = true;
@@ -349,7 +349,7 @@ class ProductStack {
   const IndexView& index_;
   const Segments& segments_;
   std::span<const double> values_, factors_, largest_;
-  const BlockKernels& kernels_ = block_kernels();
+  const VectorLoops& kernels_ = vector_loops();
   std::int64_t n_ = 0, kept_ = 0;  // slots of the block; words of the query that the next one has too
   double largest_weight_ = 1;
   std::span<const Segment> parts_;

@@ -6,24 +6,10 @@
 #include <vector>
 
 #include "base/csr.h"
+#include "linear/hinge_kernels.h"
 #include "tables/class_counts.h"
 
 namespace genus {
-
-// What the solver learns from. Document d belongs to models[k] for k in [indptr[d], indptr[d + 1]) and to no
-// other; it counts weights[d] times; offsets[d, m], if there are any, is what its score for model m has
-// before anything is learned.
-struct Lessons {
-  Csr<float> documents;
-  std::span<const std::int64_t> indptr;
-  std::span<const std::int32_t> models;
-  std::span<const double> weights;
-  std::span<const float> offsets;
-  std::int64_t n_words;
-  std::int32_t n_models;
-
-  bool has_offsets() const { return !offsets.empty(); }
-};
 
 // How far to go: passes stop when no dual variable could move its document's margin by more than `tolerance`.
 struct Effort {
@@ -46,12 +32,12 @@ struct Effort {
 //
 // The result is a table of words x models, without words that add `least` or less to a margin; row n_words is
 // the bias. Cost: 16 bytes for each cell of the table while it is gathered.
-WordTable<double> refine(const Lessons& lessons, double cost, const Effort& effort, double least,
+WordTable<double> refine(const HingeProblem& problem, double cost, const Effort& effort, double least,
                          int n_threads);
 
 // The scores (offsets not included) of other documents by what is learned at each of several costs, in
 // `out[cost, document, model]`. Each cost starts from the solution of the one before.
-void refined_scores(const Lessons& lessons, std::span<const double> costs, const Csr<float>& others,
+void refined_scores(const HingeProblem& problem, std::span<const double> costs, const Csr<float>& others,
                     const Effort& effort, std::span<float> out, int n_threads);
 
 }  // namespace genus

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/simd.h"
+
 namespace genus {
 
 inline constexpr std::int64_t max_em_lanes = 16;  // a multiple of 4 is used
@@ -19,7 +21,7 @@ struct EmEntries {
   std::int64_t size;
 };
 
-// Tables have rows of `stride` numbers. No fused multiply-add and fixed chains of additions: every x86-64
+// Tables have rows of `stride` numbers. No fused multiply-add and fixed chains of additions: every machine
 // gives the same bits.
 struct EmLoops {
   // sums[j] += sum over entries of x * table[row, j], for j < n.
@@ -34,9 +36,12 @@ struct EmLoops {
   void (*log1p)(const double* counts, const double* ratio, std::int64_t n, double* values, double* sums);
 };
 
-const EmLoops& em_loops();
-
-// As em_loops(), for machines without wide vectors: for tests.
-const EmLoops& portable_em_loops();
+// (AVX-512 was measured to gain nothing: what takes the time is rows on their way from the outer caches.)
+const EmLoops& em_loops(Baseline);
+const EmLoops& em_loops(V3);
+const EmLoops& em_loops(V4);
+inline const EmLoops& em_loops(SimdLevel level = simd_level()) {
+  return at_simd_level(level, [](auto tag) -> const EmLoops& { return em_loops(tag); });
+}
 
 }  // namespace genus

@@ -129,7 +129,7 @@ class GaussianNodes {
                                         std::int64_t repetition, std::int64_t c) const {
     RandomStream random(plan_.seed, static_cast<std::uint64_t>(repetition),
                         (std::uint64_t{1} << 32) + static_cast<std::uint64_t>(c));
-    n = std::min(n, std::ssize(members));
+    n = std::min<std::int64_t>(n, std::ssize(members));
     for (std::int64_t i = 0; i < n; ++i) {
       const auto left = static_cast<double>(std::ssize(members) - i);
       std::swap(members[i], members[i + static_cast<std::int64_t>(random.uniform() * left)]);

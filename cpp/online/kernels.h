@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
+
+#include "base/simd.h"
 
 namespace genus {
 
@@ -57,8 +60,17 @@ struct OnlineKernels {
   void (*add)(double* rows, const RowList& list, const Losses<live>& losses);
 };
 
-// The fastest for this machine; every x86-64 gives the same bits.
+using AllOnlineKernels = std::tuple<OnlineKernels<1, 1>, OnlineKernels<8, 4>, OnlineKernels<8, 8>>;
+
+const AllOnlineKernels& online_kernels(Baseline);
+const AllOnlineKernels& online_kernels(V3);
+const AllOnlineKernels& online_kernels(V4);
+
+// Every machine gives the same bits.
 template <int width, int live>
-const OnlineKernels<width, live>& online_kernels();
+const OnlineKernels<width, live>& online_kernels(SimdLevel level = simd_level()) {
+  const auto& all = at_simd_level(level, [](auto tag) -> const auto& { return online_kernels(tag); });
+  return std::get<OnlineKernels<width, live>>(all);
+}
 
 }  // namespace genus

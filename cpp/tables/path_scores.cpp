@@ -36,7 +36,8 @@ Buffer<double> column_values(const NodeTableView& counts, std::int64_t n_words, 
   const auto n = std::ssize(columns.nodes);
   const auto totals = counts.totals();
   std::int64_t levels = 1;
-  for (std::int64_t k = 0; k < n; ++k) levels = std::max(levels, std::ssize(columns_above(columns, k)));
+  for (std::int64_t k = 0; k < n; ++k)
+    levels = std::max<std::int64_t>(levels, std::ssize(columns_above(columns, k)));
   Buffer<double> values(static_cast<std::size_t>(starts.back()));
   std::atomic<std::int64_t> next{0};
   parallel_for(std::min<std::int64_t>(n, std::max(n_threads, 1)), n_threads, [&](std::int64_t) {

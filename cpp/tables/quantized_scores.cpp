@@ -24,66 +24,6 @@ struct Sums {
   double rare = 0;            // of this, the words that have cells
 };
 
-// Rows in order
-
-using Lanes __attribute__((vector_size(lanes_in_order * sizeof(float)))) = float;
-
-// The sums of entries first ... last - 1, where word w has row w of `count` vectors.
-template <int count, class Value>
-inline __attribute__((always_inline)) void add_rows_inline(std::span<const float> rows,
-                                                           const Csr<Value>& documents, std::int64_t first,
-                                                           std::int64_t last, Sums& sums) {
-  constexpr std::int64_t width = count * lanes_in_order, ahead = 16;
-  const float* const start = rows.data();
-  const auto n_words = static_cast<std::uint64_t>(std::ssize(rows) / width);
-  const auto last_entry = documents.entries() - 1;
-  double length = 0, size = 0;
-  Lanes totals[count] = {};
-  for (auto k = first; k < last; ++k) {
-    const auto later = static_cast<std::uint64_t>(documents.indices[std::min(k + ahead, last_entry)]);
-    const float* const later_row = start + (later < n_words ? later : 0) * width;
-    __builtin_prefetch(later_row);
-    __builtin_prefetch(later_row + width - 1);
-    const auto w = static_cast<std::uint64_t>(documents.indices[k]);
-    if (w >= n_words) continue;
-    const auto x = static_cast<double>(documents.values[k]);
-    length += x;
-    size += std::abs(x);
-    for (int i = 0; i < count; ++i) {
-      Lanes values;
-      std::memcpy(&values, start + w * width + i * lanes_in_order, sizeof values);
-      totals[i] += static_cast<float>(x) * values;
-    }
-  }
-  std::memcpy(sums.scores.data(), totals, sizeof totals);
-  sums.length = length;
-  sums.size = size;
-}
-
-template <class Value>
-using AddRows = void (*)(std::span<const float>, const Csr<Value>&, std::int64_t, std::int64_t, Sums&);
-#if defined(__x86_64__)
-template <int count, class Value>
-__attribute__((target("avx2"))) void add_rows_avx2(std::span<const float> rows, const Csr<Value>& documents,
-                                                   std::int64_t first, std::int64_t last, Sums& sums) {
-  add_rows_inline<count>(rows, documents, first, last, sums);
-}
-#endif
-template <int count, class Value>
-void add_rows_portable(std::span<const float> rows, const Csr<Value>& documents, std::int64_t first,
-                       std::int64_t last, Sums& sums) {
-  add_rows_inline<count>(rows, documents, first, last, sums);
-}
-template <int count, class Value>
-AddRows<Value> fastest_add_rows(std::int64_t n_classes) {
-  if (n_classes > count * lanes_in_order)
-    if constexpr (count < most_in_order) return fastest_add_rows<count + 1, Value>(n_classes);
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return add_rows_avx2<count, Value>;
-#endif
-  return add_rows_portable<count, Value>;
-}
-
 // Rows and cells with places
 
 struct CellTerm {
@@ -113,7 +53,7 @@ class Gatherer {
       : rough_(rough), documents_(documents), width_(width) {}
 
   void operator()(std::int64_t first, std::int64_t last, Sums& sums) {
-    static const auto add_terms = rough_kernels().add_terms;
+    static const auto add_terms = quantized_kernels().add_terms;
     constexpr std::int64_t ahead = 24;  // entries between the call for a word's place and its use
     if (std::ssize(terms_) < last - first) terms_.resize(static_cast<std::size_t>(last - first));
     cell_terms_.clear();
@@ -276,7 +216,7 @@ class Scorer {
         documents_(documents),
         base_(base),
         width_(std::ssize(base.bias)),
-        add_rows_(fastest_add_rows<1, Value>(columns.n_classes)),
+        add_rows_(of_rows(columns.n_classes)),
         gather_(rough, documents, width_),
         sums_{std::vector<float>(static_cast<std::size_t>(std::max(width_, columns.size())))},
         scores_(static_cast<std::size_t>(width_)),
@@ -284,10 +224,12 @@ class Scorer {
 
   // How far two of the scores of document d may be off together.
   double operator()(std::int64_t d) {
-    static const auto finish = rough_kernels().finish;
+    static const auto finish = quantized_kernels().finish;
     const auto first = documents_.indptr[d], last = documents_.indptr[d + 1];
     if (rough_.is_in_order()) {
-      add_rows_(rough_.rows, documents_, first, last, sums_);
+      const auto rows = add_rows_(rough_.rows, documents_, first, last, sums_.scores.data());
+      sums_.length = rows.length;
+      sums_.size = rows.size;
     } else {
       gather_(first, last, sums_);
       inner_.load(sums_.scores, rough_.step);
@@ -303,11 +245,18 @@ class Scorer {
   const InnerSums& inner() const { return inner_; }
 
  private:
+  // For rows in order, of as many vectors as the classes need.
+  static auto of_rows(std::int64_t n_classes) {
+    const auto n_vectors = filled_up(n_classes, lanes_in_order) / lanes_in_order;
+    const auto at = std::clamp<std::int64_t>(n_vectors, 1, most_in_order) - 1;
+    return std::get<AddRows<Value>>(quantized_kernels().add_rows)[static_cast<std::size_t>(at)];
+  }
+
   const RoughView rough_;
   const Csr<Value> documents_;
   const ClassBase& base_;
   const std::int64_t width_;
-  const AddRows<Value> add_rows_;
+  const typename AddRows<Value>::value_type add_rows_;
   Gatherer<Value> gather_;
   Sums sums_;
   std::vector<double> scores_;

@@ -48,7 +48,7 @@ WordTable<double> build_table(const WordTableView<std::int64_t>& counts, std::sp
   }
   table.classes.resize(static_cast<std::size_t>(table.indptr.back()));
   table.values.resize(table.classes.size());
-  const auto& kernels = block_kernels();
+  const auto& kernels = vector_loops();
   parallel_ranges(n_words, grain / 8, n_threads, [&](std::int64_t first, std::int64_t last) {
     for (auto w = first; w < last; ++w) {
       const auto [begin, end] = counts.row(w);
@@ -103,7 +103,7 @@ inline __attribute__((always_inline)) std::array<double, 2> score_two(const Word
 template <class Real, class Value, class Take>
 void score_each(const WordTableView<Real>& table, const Csr<Value>& documents, std::span<const double> bias,
                 std::span<const double> log_uniform, int n_threads, Take&& take) {
-  static const auto add_terms = fastest_add_terms<Real>();
+  static const auto add_terms = std::get<AddTerms<Real>>(term_sums());
   const auto score_range = [&](std::int64_t begin, std::int64_t end) {
     const auto scores = table;  // copies that no write below can change, so that they stay in registers
     const auto n_classes = std::ssize(bias);
@@ -199,7 +199,7 @@ std::vector<double> score_without_self(const WordTableView<std::int64_t>& counts
                                        std::span<const double> scales, std::span<const std::int32_t> codes,
                                        std::span<const double> ratio, int n_threads) {
   std::vector<double> own(static_cast<std::size_t>(documents.rows()));
-  const auto& kernels = block_kernels();
+  const auto& kernels = vector_loops();
   parallel_ranges(documents.rows(), 64, n_threads, [&](std::int64_t begin, std::int64_t end) {
     std::vector<double> logs;
     for (auto d = begin; d < end; ++d) {

@@ -48,10 +48,10 @@ std::vector<std::pair<std::int64_t, std::int64_t>> split(const TokenSource& sour
 struct Worker {
   std::uint32_t id;
   std::unique_ptr<TokenSource::Reader> read;
-  Batch batch;
+  Batch batch{};
   std::vector<std::vector<std::uint32_t>> nodes{1};  // of n-grams, by n - 1 and place in the batch
-  std::vector<std::size_t> places;
-  std::vector<std::uint64_t> hashes;
+  std::vector<std::size_t> places{};
+  std::vector<std::uint64_t> hashes{};
 };
 
 // Calls work(worker, range number) for all ranges, with one worker per thread. With `edges` it reads

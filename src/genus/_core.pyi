@@ -7,6 +7,11 @@ from typing import Annotated, Any, overload
 import numpy
 from numpy.typing import NDArray
 
+def simd_levels() -> list[str]:
+    """
+    The instruction sets that kernels were compiled for and this machine has, the widest last.
+    """
+
 class TextOptions:
     """How texts are cut into tokens and n-grams."""
 
@@ -794,9 +799,10 @@ def rough_sums(
     x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     steps: Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
     width: int,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
+    level: str,
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
     """
-    Weighted sums of rows, by all kernels that the machine can use: for tests.
+    Weighted sums of rows as the kernels of a SIMD level compute them: for tests.
     """
 
 def normalize_log_rows(
@@ -1060,7 +1066,7 @@ def exponentials(
 def fast_math(
     values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     name: str,
-    portable: bool,
+    level: str,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """exp, log or log1p as the kernels compute it: for tests."""
 
@@ -1341,7 +1347,7 @@ def em_shares(
     table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     n_lanes: int,
     hard: bool,
-    portable: bool,
+    level: str,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """An E-step as the kernels compute it: for tests."""
 

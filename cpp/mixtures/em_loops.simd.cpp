@@ -1,19 +1,23 @@
-// The loops behind EmLoops. Included by em_loops.cpp once for each kind of machine, inside a namespace of its
-// own.
+#include "mixtures/em_loops.h"
+
+#include "base/fastmath.h"
+
+namespace genus {
+namespace {
 
 constexpr int lanes = 4;  // of one vector
 
-inline Doubles load(const double* from) {
+Doubles load(const double* from) {
   return *reinterpret_cast<const Doubles*>(from);
 }
-inline void store(double* to, Doubles x) {
+void store(double* to, Doubles x) {
   *reinterpret_cast<Doubles*>(to) = x;
 }
 
 // `count` vectors of columns in registers. A chain of additions waits for each result: with few vectors, even
 // and odd entries are added apart to have chains enough.
 template <int count>
-inline void gather_columns(EmEntries entries, const double* table, std::int64_t stride, double* sums) {
+void gather_columns(EmEntries entries, const double* table, std::int64_t stride, double* sums) {
   constexpr std::int64_t chains = count < 8 ? 2 : 1;
   Doubles totals[chains][count] = {};
   const auto add = [&](std::int64_t k, Doubles* into) {
@@ -28,7 +32,7 @@ inline void gather_columns(EmEntries entries, const double* table, std::int64_t 
     for (int i = 0; i < count; ++i) store(sums + i * lanes, load(sums + i * lanes) + totals[j][i]);
 }
 
-inline void gather(EmEntries entries, const double* table, std::int64_t stride, std::int64_t n, double* sums) {
+void gather(EmEntries entries, const double* table, std::int64_t stride, std::int64_t n, double* sums) {
   std::int64_t j = 0;
   for (; j + 8 * lanes <= n; j += 8 * lanes) gather_columns<8>(entries, table + j, stride, sums + j);
   if (j + 6 * lanes <= n) gather_columns<6>(entries, table + j, stride, sums + j), j += 6 * lanes;
@@ -36,11 +40,11 @@ inline void gather(EmEntries entries, const double* table, std::int64_t stride, 
   if (j + 2 * lanes <= n) gather_columns<2>(entries, table + j, stride, sums + j), j += 2 * lanes;
   if (j + lanes <= n) gather_columns<1>(entries, table + j, stride, sums + j), j += lanes;
   for (; j < n; ++j)
-    for (std::int64_t k = 0; k < entries.size; ++k) sums[j] += entries.x[k] * table[entries.rows[k] * stride + j];
+    for (std::int64_t k = 0; k < entries.size; ++k)
+      sums[j] += entries.x[k] * table[entries.rows[k] * stride + j];
 }
 
-inline void scatter(EmEntries entries, const double* shares, std::int64_t stride, std::int64_t n,
-                    double* table) {
+void scatter(EmEntries entries, const double* shares, std::int64_t stride, std::int64_t n, double* table) {
   for (std::int64_t k = 0; k < entries.size; ++k) {
     double* const row = table + entries.rows[k] * stride;
     const double x = entries.x[k];
@@ -50,8 +54,7 @@ inline void scatter(EmEntries entries, const double* shares, std::int64_t stride
   }
 }
 
-inline void normalize(double* scores, std::int64_t n_nodes, std::int64_t n_lanes, bool hard,
-                      double* log_sums) {
+void normalize(double* scores, std::int64_t n_nodes, std::int64_t n_lanes, bool hard, double* log_sums) {
   for (std::int64_t v = 0; v < n_lanes; v += lanes) {
     Doubles most = load(scores + v);
     for (std::int64_t h = 1; h < n_nodes; ++h) {
@@ -64,8 +67,8 @@ inline void normalize(double* scores, std::int64_t n_nodes, std::int64_t n_lanes
       const Doubles below = load(at) - most;
       // exp(-700) is as good as nothing, and sums of nothing stay clear of subnormal numbers.
       const Doubles zero{}, one = zero + 1.0;
-      const Doubles share = hard ? ((below == 0.0) & (sum == 0.0) ? one : zero)
-                                 : (below < -700.0 ? zero : fast_exp(below));
+      const Doubles share =
+          hard ? (((below == 0.0) & (sum == 0.0)) ? one : zero) : (below < -700.0 ? zero : fast_exp(below));
       store(at, share);
       sum += share;
     }
@@ -77,7 +80,7 @@ inline void normalize(double* scores, std::int64_t n_nodes, std::int64_t n_lanes
   }
 }
 
-inline void log1p(const double* counts, const double* ratio, std::int64_t n, double* values, double* sums) {
+void log1p(const double* counts, const double* ratio, std::int64_t n, double* values, double* sums) {
   for (std::int64_t j = 0; j < n; j += lanes) {
     const Doubles value = fast_log1p(load(counts + j) * load(ratio + j));
     store(values + j, value);
@@ -86,3 +89,11 @@ inline void log1p(const double* counts, const double* ratio, std::int64_t n, dou
 }
 
 constexpr EmLoops all{gather, scatter, normalize, log1p};
+
+}  // namespace
+
+const EmLoops& em_loops(GENUS_SIMD_LEVEL) {
+  return all;
+}
+
+}  // namespace genus

@@ -8,8 +8,6 @@
 
 #include "base/fastmath.h"
 
-#define GENUS_INLINE inline __attribute__((always_inline))
-
 namespace genus {
 namespace {
 
@@ -37,10 +35,10 @@ struct Row : Vectors<width> {
   static constexpr int parts = width == 1 ? 1 : 2 * live / line;  // those of the models that live
   static constexpr std::size_t size = 2 * width;
 
-  static GENUS_INLINE const Lanes* at(const double* rows, std::size_t number) {
+  static const Lanes* at(const double* rows, std::size_t number) {
     return reinterpret_cast<const Lanes*>(rows + number * size);
   }
-  static GENUS_INLINE Lanes* at(double* rows, std::size_t number) {
+  static Lanes* at(double* rows, std::size_t number) {
     return reinterpret_cast<Lanes*>(rows + number * size);
   }
 };
@@ -54,8 +52,8 @@ struct Quotients {
 
 // For words that count 1 each: the products of both sides need no logarithm. The first run is the odd one.
 template <int width, int live>
-GENUS_INLINE void multiply(const double* rows, const RowList& list, const EvidencePriors& priors,
-                           Quotients<live>& quotients) {
+void multiply(const double* rows, const RowList& list, const EvidencePriors& priors,
+              Quotients<live>& quotients) {
   using R = Row<width, live>;
   using Lanes = typename R::Lanes;
   constexpr int parts = R::parts;
@@ -67,7 +65,7 @@ GENUS_INLINE void multiply(const double* rows, const RowList& list, const Eviden
     const Lanes two = per_word[p] * per_word[p], four = two * two;
     per_run[p] = four * four;
   }
-  const auto take_exponents = [&]() __attribute__((always_inline)) {
+  const auto take_exponents = [&]() {
     for (int p = 0; p < parts; ++p) {
       const auto bits = std::bit_cast<typename R::LaneBits>(product[p]);
       const auto power = (bits >> 52) - 1023;
@@ -106,17 +104,16 @@ GENUS_INLINE void multiply(const double* rows, const RowList& list, const Eviden
 }
 
 // The logarithm of (prior + in) / (prior + out), of four models or words.
-GENUS_INLINE Doubles log_ratio(Doubles in, Doubles out, double prior) {
+Doubles log_ratio(Doubles in, Doubles out, double prior) {
   return fast_log((prior + in) / (prior + out));
 }
 
 // For words that count by their values.
 template <int width, int live>
-GENUS_INLINE void add_logs_wide(const double* rows, const RowList& list, const EvidencePriors& priors,
-                                double* out) {
+void add_logs_wide(const double* rows, const RowList& list, const EvidencePriors& priors, double* out) {
   using R = Row<width, live>;
   for (int p = 0; p < R::parts; p += 2) {
-    const auto ratio = [&](std::size_t number, double prior) __attribute__((always_inline)) {
+    const auto ratio = [&](std::size_t number, double prior) {
       const auto* const row = R::at(rows, number) + p;
       return log_ratio(row[0], row[1], prior);
     };
@@ -129,8 +126,7 @@ GENUS_INLINE void add_logs_wide(const double* rows, const RowList& list, const E
 }
 
 // As above for a single model: four words at a time.
-GENUS_INLINE void add_logs_single(const double* rows, const RowList& list, const EvidencePriors& priors,
-                                  double* out) {
+void add_logs_single(const double* rows, const RowList& list, const EvidencePriors& priors, double* out) {
   const auto in = [rows](std::size_t number) { return rows[2 * number]; };
   const auto against = [rows](std::size_t number) { return rows[2 * number + 1]; };
   const Doubles all = fast_log((Doubles{priors.all_documents, priors.all_words, 1, 1} +
@@ -153,8 +149,7 @@ GENUS_INLINE void add_logs_single(const double* rows, const RowList& list, const
 }
 
 template <int width, int live>
-GENUS_INLINE void add_logs(const double* rows, const RowList& list, const EvidencePriors& priors,
-                           double* out) {
+void add_logs(const double* rows, const RowList& list, const EvidencePriors& priors, double* out) {
   if constexpr (width == 1)
     add_logs_single(rows, list, priors, out);
   else
@@ -162,7 +157,7 @@ GENUS_INLINE void add_logs(const double* rows, const RowList& list, const Eviden
 }
 
 template <int width, int live>
-GENUS_INLINE void odds(const double* rows, const RowList& list, const EvidencePriors& priors, double* out) {
+void odds(const double* rows, const RowList& list, const EvidencePriors& priors, double* out) {
   if (list.values) {
     add_logs<width, live>(rows, list, priors, out);
     for (int c = 0; c < live; ++c) out[c] = std::exp(std::clamp(out[c], -690.0, 690.0));
@@ -177,8 +172,7 @@ GENUS_INLINE void odds(const double* rows, const RowList& list, const EvidencePr
 }
 
 template <int width, int live>
-GENUS_INLINE void log_odds(const double* rows, const RowList& list, const EvidencePriors& priors,
-                           double* out) {
+void log_odds(const double* rows, const RowList& list, const EvidencePriors& priors, double* out) {
   if (list.values) return add_logs<width, live>(rows, list, priors, out);
   Quotients<live> quotients;
   multiply<width, live>(rows, list, priors, quotients);
@@ -188,7 +182,7 @@ GENUS_INLINE void log_odds(const double* rows, const RowList& list, const Eviden
 }
 
 template <int width, int live>
-GENUS_INLINE void add(double* rows, const RowList& list, const Losses<live>& losses) {
+void add(double* rows, const RowList& list, const Losses<live>& losses) {
   using R = Row<width, live>;
   double amounts[R::size] = {};
   for (int c = 0; c < live; ++c) amounts[place_out(width, c)] = losses.out[c];
@@ -197,7 +191,7 @@ GENUS_INLINE void add(double* rows, const RowList& list, const Losses<live>& los
   std::memcpy(added, amounts, sizeof added);
   // Only one of the in sides learns: the others' vectors are left alone.
   const int in_part = losses.own < 0 ? -1 : losses.own / line * 2;
-  const auto add_row = [&](std::size_t number, double value) __attribute__((always_inline)) {
+  const auto add_row = [&](std::size_t number, double value) {
     auto* const row = R::at(rows, number);
     if constexpr (width == 1) {
       row[0] += value * added[0];
@@ -215,51 +209,14 @@ GENUS_INLINE void add(double* rows, const RowList& list, const Losses<live>& los
 }
 
 template <int width, int live>
-struct Portable {
-  static void odds(const double* rows, const RowList& list, const EvidencePriors& priors, double* out) {
-    genus::odds<width, live>(rows, list, priors, out);
-  }
-  static void log_odds(const double* rows, const RowList& list, const EvidencePriors& priors, double* out) {
-    genus::log_odds<width, live>(rows, list, priors, out);
-  }
-  static void add(double* rows, const RowList& list, const Losses<live>& losses) {
-    genus::add<width, live>(rows, list, losses);
-  }
-  static constexpr OnlineKernels<width, live> kernels{odds, log_odds, add};
-};
+constexpr OnlineKernels<width, live> of{odds<width, live>, log_odds<width, live>, add<width, live>};
 
-#if defined(__x86_64__)
-template <int width, int live>
-struct Avx2 {
-  __attribute__((target("avx2"))) static void odds(const double* rows, const RowList& list,
-                                                   const EvidencePriors& priors, double* out) {
-    genus::odds<width, live>(rows, list, priors, out);
-  }
-  __attribute__((target("avx2"))) static void log_odds(const double* rows, const RowList& list,
-                                                       const EvidencePriors& priors, double* out) {
-    genus::log_odds<width, live>(rows, list, priors, out);
-  }
-  __attribute__((target("avx2"))) static void add(double* rows, const RowList& list,
-                                                  const Losses<live>& losses) {
-    genus::add<width, live>(rows, list, losses);
-  }
-  static constexpr OnlineKernels<width, live> kernels{odds, log_odds, add};
-};
-#endif
+constexpr AllOnlineKernels all{of<1, 1>, of<8, 4>, of<8, 8>};
 
 }  // namespace
 
-template <int width, int live>
-const OnlineKernels<width, live>& online_kernels() {
-#if defined(__x86_64__)
-  static const bool avx2 = __builtin_cpu_supports("avx2");
-  if (avx2) return Avx2<width, live>::kernels;
-#endif
-  return Portable<width, live>::kernels;
+const AllOnlineKernels& online_kernels(GENUS_SIMD_LEVEL) {
+  return all;
 }
-
-template const OnlineKernels<1, 1>& online_kernels();
-template const OnlineKernels<8, 4>& online_kernels();
-template const OnlineKernels<8, 8>& online_kernels();
 
 }  // namespace genus

@@ -1,38 +1,45 @@
-// The loops behind BlockKernels. Included by vector_loops.cpp once for each kind of machine, inside a
-// namespace of its own.
+#include "base/vector_loops.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/fastmath.h"
+
+namespace genus {
+namespace {
 
 constexpr std::uint16_t slot_mask = block_size - 1;
 constexpr int lanes = 4;
 
-inline Doubles load(const double* from) {
+Doubles load(const double* from) {
   return *reinterpret_cast<const Doubles*>(from);
 }
 // The last few of n values, the rest being `other`.
-inline Doubles load_part(const double* from, std::int64_t n, double other) {
+Doubles load_part(const double* from, std::int64_t n, double other) {
   Doubles x = Doubles{} + other;
   for (std::int64_t i = 0; i < n; ++i) x[i] = from[i];
   return x;
 }
-inline void store(double* to, Doubles x) {
+void store(double* to, Doubles x) {
   *reinterpret_cast<Doubles*>(to) = x;
 }
 
-inline void add(const std::uint16_t* slots, const double* values, std::int64_t n, double x, double* sums) {
+void add(const std::uint16_t* slots, const double* values, std::int64_t n, double x, double* sums) {
   std::int64_t k = 0;
   for (; k + 4 <= n; k += 4)
     for (int i = 0; i < 4; ++i) sums[slots[k + i] & slot_mask] += x * values[k + i];
   for (; k < n; ++k) sums[slots[k] & slot_mask] += x * values[k];
 }
 
-inline void add_full(const double* values, std::int64_t n, double x, double* sums) {
+void add_full(const double* values, std::int64_t n, double x, double* sums) {
   std::int64_t k = 0;
   for (; k + lanes <= n; k += lanes) store(sums + k, load(sums + k) + x * load(values + k));
   for (; k < n; ++k) sums[k] += x * values[k];
 }
 
 // Two at a time: slots of a run are distinct.
-inline double raise(const std::uint16_t* slots, const double* factors, std::int64_t n, double* products,
-                    double* old) {
+double raise(const std::uint16_t* slots, const double* factors, std::int64_t n, double* products,
+             double* old) {
   double even = 0, odd = 0;
   std::int64_t k = 0;
   for (; k + 2 <= n; k += 2) {
@@ -54,8 +61,8 @@ inline double raise(const std::uint16_t* slots, const double* factors, std::int6
   return even + odd;
 }
 
-inline void raise_parts(const std::uint16_t* slots, const double* factors, std::int64_t n,
-                        const std::uint16_t* part_of, double* products, double* old, double* sums) {
+void raise_parts(const std::uint16_t* slots, const double* factors, std::int64_t n,
+                 const std::uint16_t* part_of, double* products, double* old, double* sums) {
   for (std::int64_t k = 0; k < n; ++k) {
     const auto slot = slots[k] & slot_mask;
     const double before = old[k] = products[slot];
@@ -65,18 +72,18 @@ inline void raise_parts(const std::uint16_t* slots, const double* factors, std::
   }
 }
 
-inline void put(const std::uint16_t* slots, const double* old, std::int64_t n, double* products) {
+void put(const std::uint16_t* slots, const double* old, std::int64_t n, double* products) {
   for (std::int64_t k = 0; k < n; ++k) products[slots[k] & slot_mask] = old[k];
 }
 
-inline void multiply_full(const double* products, const double* factors, std::int64_t n, double* out) {
+void multiply_full(const double* products, const double* factors, std::int64_t n, double* out) {
   std::int64_t k = 0;
   for (; k + lanes <= n; k += lanes) store(out + k, load(products + k) * load(factors + k));
   for (; k < n; ++k) out[k] = products[k] * factors[k];
 }
 
-inline void add_log1p(const std::uint16_t* slots, const double* frequencies, std::int64_t n, double gain,
-                      double x, double* sums) {
+void add_log1p(const std::uint16_t* slots, const double* frequencies, std::int64_t n, double gain, double x,
+               double* sums) {
   std::int64_t k = 0;
   for (; k < n; k += lanes) {
     const auto left = std::min<std::int64_t>(lanes, n - k);
@@ -86,12 +93,12 @@ inline void add_log1p(const std::uint16_t* slots, const double* frequencies, std
   }
 }
 
-inline double total(Doubles a, Doubles b) {
+double total(Doubles a, Doubles b) {
   const Doubles sum = a + b;
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-inline double sum(const double* values, std::int64_t n) {
+double sum(const double* values, std::int64_t n) {
   Doubles parts[4] = {};
   std::int64_t k = 0;
   for (; k + 4 * lanes <= n; k += 4 * lanes)
@@ -101,7 +108,7 @@ inline double sum(const double* values, std::int64_t n) {
   return total(parts[0] + parts[1], parts[2] + parts[3]);
 }
 
-inline double largest(const double* values, std::int64_t n) {
+double largest(const double* values, std::int64_t n) {
   Doubles most = Doubles{} - std::numeric_limits<double>::infinity();
   std::int64_t k = 0;
   for (; k + lanes <= n; k += lanes) most = load(values + k) > most ? load(values + k) : most;
@@ -110,7 +117,7 @@ inline double largest(const double* values, std::int64_t n) {
   return result;
 }
 
-inline double sum_exp(const double* values, const double* weights, std::int64_t n, double scale) {
+double sum_exp(const double* values, const double* weights, std::int64_t n, double scale) {
   Doubles even{}, odd{};
   std::int64_t k = 0;
   for (; k + 2 * lanes <= n; k += 2 * lanes) {
@@ -126,8 +133,7 @@ inline double sum_exp(const double* values, const double* weights, std::int64_t 
 
 // out = f(values), vectors at a time; the last one is filled up with ones.
 template <class Function>
-inline __attribute__((always_inline)) void each(const double* values, std::int64_t n, double* out,
-                                                Function f) {
+void each(const double* values, std::int64_t n, double* out, Function f) {
   std::int64_t k = 0;
   for (; k + lanes <= n; k += lanes) store(out + k, f(load(values + k)));
   if (k == n) return;
@@ -135,23 +141,30 @@ inline __attribute__((always_inline)) void each(const double* values, std::int64
   for (std::int64_t i = 0; i < n - k; ++i) out[k + i] = y[i];
 }
 
-inline void scaled_exp(const double* values, std::int64_t n, double x, double* out) {
-  each(values, n, out, [x](Doubles v) __attribute__((always_inline)) { return fast_exp(x * v); });
+void scaled_exp(const double* values, std::int64_t n, double x, double* out) {
+  each(values, n, out, [x](Doubles v) { return fast_exp(x * v); });
 }
 
-inline void exp(double* values, std::int64_t n) {
-  each(values, n, values, [](Doubles v) __attribute__((always_inline)) { return fast_exp(v); });
+void exp(double* values, std::int64_t n) {
+  each(values, n, values, [](Doubles v) { return fast_exp(v); });
 }
 
-inline void log(double* values, std::int64_t n) {
-  each(values, n, values, [](Doubles v) __attribute__((always_inline)) {
-    return v > 0.0 ? fast_log(v) : Doubles{} - std::numeric_limits<double>::infinity();
-  });
+void log(double* values, std::int64_t n) {
+  each(values, n, values,
+       [](Doubles v) { return v > 0.0 ? fast_log(v) : Doubles{} - std::numeric_limits<double>::infinity(); });
 }
 
-inline void log1p(double* values, std::int64_t n) {
-  each(values, n, values, [](Doubles v) __attribute__((always_inline)) { return fast_log1p(v); });
+void log1p(double* values, std::int64_t n) {
+  each(values, n, values, [](Doubles v) { return fast_log1p(v); });
 }
 
-constexpr BlockKernels all{add, add_full, raise,   raise_parts, put,        multiply_full, add_log1p,
-                           sum, largest,  sum_exp, exp,         scaled_exp, log,           log1p};
+constexpr VectorLoops all{add, add_full, raise,   raise_parts, put,        multiply_full, add_log1p,
+                          sum, largest,  sum_exp, exp,         scaled_exp, log,           log1p};
+
+}  // namespace
+
+const VectorLoops& vector_loops(GENUS_SIMD_LEVEL) {
+  return all;
+}
+
+}  // namespace genus

@@ -21,7 +21,7 @@ template <class Real>
 constexpr std::size_t terms_at_once = sizeof(Real) == 4 ? 16 : std::numeric_limits<std::size_t>::max();
 
 template <class Real>
-inline void prefetch_row(const Term<Real>& term, std::int64_t n) {
+void prefetch_row(const Term<Real>& term, std::int64_t n) {
   constexpr std::int64_t line = 64 / sizeof(Real), most = 1024 / sizeof(Real);  // beyond, the machine sees it
   for (std::int64_t c = 0; c < std::min(n, most); c += line) __builtin_prefetch(term.values + c);
 }
@@ -38,14 +38,13 @@ struct Rows {
 // chain of additions waits for each result: with few vectors, even and odd terms are added apart to have
 // chains enough.
 template <class Real, int width, int count>
-inline __attribute__((always_inline)) void add_lanes(std::span<const Term<Real>> terms, std::int64_t c,
-                                                     std::int64_t last, double* sums,
-                                                     const Rows<Real>& coming = {}) {
+void add_lanes(std::span<const Term<Real>> terms, std::int64_t c, std::int64_t last, double* sums,
+               const Rows<Real>& coming = {}) {
   using Vector = Lanes<Real, width>;
   constexpr std::size_t chains = count < 4 ? 2 : 1;
   Vector totals[chains][count] = {};
   const auto place = [&](int i) { return i + 1 < count ? c + width * i : last; };
-  const auto add = [&](const Term<Real>& term, std::size_t chain) __attribute__((always_inline)) {
+  const auto add = [&](const Term<Real>& term, std::size_t chain) {
     for (int i = 0; i < count; ++i) {
       Vector values;
       std::memcpy(&values, term.values + place(i), sizeof values);
@@ -74,8 +73,8 @@ inline __attribute__((always_inline)) void add_lanes(std::span<const Term<Real>>
 
 // The same for up to so many vectors, in one pass: another would read all terms again.
 template <class Real, int width, int most>
-inline __attribute__((always_inline)) void add_vectors(std::int64_t count, std::span<const Term<Real>> terms,
-                                                       std::int64_t c, std::int64_t last, double* sums) {
+void add_vectors(std::int64_t count, std::span<const Term<Real>> terms, std::int64_t c, std::int64_t last,
+                 double* sums) {
   if constexpr (most > 0) {
     if (count == most) return add_lanes<Real, width, most>(terms, c, last, sums);
     add_vectors<Real, width, most - 1>(count, terms, c, last, sums);
@@ -84,9 +83,8 @@ inline __attribute__((always_inline)) void add_vectors(std::int64_t count, std::
 
 // For at least `width` classes.
 template <class Real, int width>
-inline __attribute__((always_inline)) void add_some(std::span<const Term<Real>> terms,
-                                                    std::span<const Term<Real>> coming, std::int64_t n,
-                                                    double* sums) {
+void add_some(std::span<const Term<Real>> terms, std::span<const Term<Real>> coming, std::int64_t n,
+              double* sums) {
   constexpr int whole = vectors_at_once * width;
   std::int64_t c = 0;
   for (; c + whole <= n; c += whole)
@@ -96,8 +94,7 @@ inline __attribute__((always_inline)) void add_some(std::span<const Term<Real>> 
 }
 
 template <class Real, int width>
-inline __attribute__((always_inline)) void add_all(std::span<const Term<Real>> terms, std::int64_t n,
-                                                   double* sums) {
+void add_all(std::span<const Term<Real>> terms, std::int64_t n, double* sums) {
   if constexpr (width > 1)
     if (n < width) return add_all<Real, width / 2>(terms, n, sums);
   while (n > 0 && !terms.empty()) {
@@ -107,29 +104,17 @@ inline __attribute__((always_inline)) void add_all(std::span<const Term<Real>> t
   }
 }
 
-// No fused multiply-add, which some machines lack.
-#if defined(__x86_64__)
 template <class Real>
-__attribute__((target("avx2"))) void add_terms_avx2(std::span<const Term<Real>> terms, std::int64_t n,
-                                                    double* sums) {
+void add_terms(std::span<const Term<Real>> terms, std::int64_t n, double* sums) {
   add_all<Real, widest<Real>>(terms, n, sums);
 }
-#endif
-template <class Real>
-void add_terms_portable(std::span<const Term<Real>> terms, std::int64_t n, double* sums) {
-  add_all<Real, widest<Real>>(terms, n, sums);
-}
+
+constexpr TermSums all{add_terms<float>, add_terms<double>};
+
 }  // namespace
 
-template <class Real>
-AddTerms<Real> fastest_add_terms() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return add_terms_avx2<Real>;
-#endif
-  return add_terms_portable<Real>;
+const TermSums& term_sums(GENUS_SIMD_LEVEL) {
+  return all;
 }
-
-template AddTerms<float> fastest_add_terms();
-template AddTerms<double> fastest_add_terms();
 
 }  // namespace genus
