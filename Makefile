@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CPP := $(shell find cpp -name "*.h" -o -name "*.cpp" -o -name "*.inc")
+CPP := $(shell find cpp -name "*.h" -o -name "*.cpp")
 export GENUS_GOALS := $(MAKECMDGOALS)
 
 # Once there is an environment, its own Python is used, whatever PYTHON is.
@@ -10,7 +10,7 @@ SETUP = @if test -x $(BIN)/python; then python=$(BIN)/python; else python=$(PYTH
   command -v $$python >/dev/null || { echo "genus: needs Python 3.11 or newer, and there is no $$python:" \
   "sudo apt-get install python3-venv python3-dev" >&2; exit 1; }; $$python tools/setup.py
 
-.PHONY: setup run dev demo test lint format stubs docs bench bench-accuracy sanitize clean results
+.PHONY: setup run dev demo test lint format stubs docs bench bench-accuracy sanitize test-oldest portable clean results
 
 setup: dev
 
@@ -75,7 +75,6 @@ sanitize: dev
 
 # The suite with the oldest versions that pyproject.toml allows, on a wheel built with the oldest build tools, in an
 # environment of its own. TESTS names what to run instead of everything.
-.PHONY: test-oldest
 test-oldest:
 	@test -x .venv-oldest/bin/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
 	  echo "the oldest versions have wheels for Python 3.11: make PYTHON=python3.11 test-oldest" >&2; exit 1; }; \
@@ -86,7 +85,12 @@ test-oldest:
 	  --no-build-isolation --no-deps --force-reinstall -Cbuild-dir=build/oldest .
 	@.venv-oldest/bin/python -m pytest $(or $(TESTS),tests --pyargs genus)
 
+# The kernels compiled with Clang for Linux, macOS and Windows: does the code depend on one compiler?
+portable:
+	$(SETUP) run portable
+	@$(BIN)/python tools/portable.py
+
 clean:
-	rm -rf $(VENV) .venv-sanitize .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf $(VENV) .venv-sanitize .venv-peers .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  benchmarks/results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

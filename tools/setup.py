@@ -1,7 +1,7 @@
-"""Put what is needed into .venv, and do nothing where it is there already:  setup.py [run] [dev] [bench] [build]
+"""Put what is needed into .venv, and do nothing where it is there already:  setup.py [run] [dev] [bench] [portable] [build]
 
 run: what genus needs to be built and to run; dev: what tests and lint need besides; bench: the peers of the benchmarks;
-build: genus itself, compiled again where its C++ code has changed.
+portable: a compiler for other machines; build: genus itself, compiled again where its C++ code has changed.
 
 What was done last is known by hashes of what it was made from, in .venv/stamps: an edit of pyproject.toml that changes
 no requirement installs nothing. What the machine lacks is said in one line. The output of pip and of the compiler is in
@@ -52,6 +52,7 @@ NO_VENV = f"needs Python's venv module with pip: sudo apt-get install {NOW}-venv
 ELSEWHERE = "copy genus to a folder that you can write to"
 WHAT = {
     "run": "what genus needs to run", "dev": "what tests and lint need", "bench": "the peers of the benchmarks",
+    "portable": "a compiler for other machines",
 }  # fmt: skip
 
 
@@ -89,7 +90,8 @@ def requirements(settings: dict[str, Any], goal: str) -> list[str]:
             *settings["build-system"]["requires"],
             *settings["dependency-groups"]["build"],
         ]
-    return list(project["optional-dependencies"][goal])
+    groups = settings["dependency-groups"] | project["optional-dependencies"]
+    return list(groups[goal])
 
 
 def build_inputs(settings: dict[str, Any], constraints: str) -> list[Any]:
