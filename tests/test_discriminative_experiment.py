@@ -1,5 +1,6 @@
 """The experiment of discriminative naive Bayes: the paper's own statements about its tables, and how ours are made."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -60,17 +61,34 @@ def test_figure_2_goes_as_the_paper_says():
         assert lines[name][-1][1] < 0.5
 
 
-def test_a_small_table_is_measured_with_folds_marks_and_plots(monkeypatch, tmp_path):
+@pytest.fixture
+def tr23(monkeypatch, tmp_path):
+    """A data folder with a Tr23 of two classes, in place of the real one."""
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2
-    documents = dmnb.Documents(rng.poisson(np.where(y[:, None] == np.arange(40) % 2, 0.6, 0.3)), y, 1)
-    monkeypatch.setattr(dmnb, "load", lambda name, two: documents)
-    dmnb._validated.cache_clear()
+    counts = rng.poisson(np.where(y[:, None] == np.arange(40) % 2, 0.6, 0.3))
+    folder = tmp_path / "data" / "weka19" / dmnb.FOLDERS["Tr23"]
+    folder.mkdir(parents=True)
+    rows = (
+        {"counts": {f"w{w}": int(row[w]) for w in row.nonzero()[0]}, "label": str(c)}
+        for row, c in zip(counts, y, strict=True)
+    )
+    (folder / "all.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setenv("GENUS_DATA", str(tmp_path / "data"))
+    for cached in (dmnb.load, dmnb._validated):
+        cached.cache_clear()
+    yield
+    for cached in (dmnb.load, dmnb._validated):
+        cached.cache_clear()
+
+
+@pytest.mark.usefixtures("tr23")
+def test_a_small_table_is_measured_with_folds_marks_and_plots(tmp_path):
     planned = experiment("dmnb", quick=True)
     rows = [replace(row, data=()) for row in planned.rows if row.name.startswith("Tr23")]  # no data folder is needed
     planned = type(planned)(**{**vars(planned), "rows": rows})
-    results = planned.run(tmp_path)
-    dmnb._validated.cache_clear()
+    results = planned.run(tmp_path / "out")
+    assert not results.absent
     assert not [cell.error for cell in results.cells.values() if cell.error]
     assert results.cells["Tr23", "DMNB"].score > 0.8
     assert len(results.cells["Tr23 AUC", "LR"].folds) == 5
@@ -79,7 +97,7 @@ def test_a_small_table_is_measured_with_folds_marks_and_plots(monkeypatch, tmp_p
     assert titles == ["Figure 2: the example of section 6", "Figure 4: Tr23", "Figure 5"]
     page = make_page(planned, results)
     assert page.count("<svg") == 4
-    again = planned.run(tmp_path).cells
+    again = planned.run(tmp_path / "out").cells
     assert {key: cell.score for key, cell in again.items()} == {key: cell.score for key, cell in results.cells.items()}
 
 
