@@ -50,8 +50,9 @@ def joint_log_likelihood(
         chosen = sorted(likelihood, key=lambda m: (-likelihood[m], m))
         if n_neighbors is not None and row.any():
             chosen = chosen[:n_neighbors]
+        considered = set(chosen)
         for i, c in enumerate(labels):
-            inside = [m for m in members[c] if m in chosen]
+            inside = [m for m in members[c] if m in considered]
             total = sum(weights[m] for m in members[c])
             if not members[c]:
                 mixture = row.sum() * np.log(1 / n_words)
