@@ -294,6 +294,7 @@ def _predict_many(clf: TextClassifier) -> list[str]:
     return sorted(set(clf.predict(["printer"] * 10_000).tolist()))
 
 
+@pytest.mark.data
 def test_twenty_newsgroups_reach_what_naive_bayes_reaches(load: Any) -> None:
     train, test = load("20news-bydate-raw", "train"), load("20news-bydate-raw", "test")
     clf = TextClassifier(MultinomialNB(alpha=0.1)).fit(train.texts, train.labels)

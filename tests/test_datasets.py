@@ -165,11 +165,9 @@ def test_20_newsgroups_comes_from_scikit_learn(monkeypatch):
 
 # ---------------------------------------------------------------- the real sets
 
-real = pytest.mark.skipif(not data_folders(), reason="no data folder: set GENUS_DATA")
 
-
-@real
 @pytest.mark.data
+@pytest.mark.slow  # reads as much as there is
 def test_every_set_there_is_loads():
     infos = list_datasets()
     assert infos
@@ -183,21 +181,19 @@ def test_every_set_there_is_loads():
         assert info.summary
 
 
-@real
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "part", "n_rows", "n_classes"),
     [("r8-stemmed", "train", 5485, 8), ("r8-stemmed", "test", 2189, 8), ("webkb-stemmed", "all", 4199, 4)],
 )
-def test_known_sizes(name, part, n_rows, n_classes):
-    data = load_dataset(name, part)
+def test_known_sizes(load, name, part, n_rows, n_classes):
+    data = load(name, part)
     assert (len(data), len(set(data.labels))) == (n_rows, n_classes)
 
 
-@real
 @pytest.mark.data
-def test_known_counts():
-    matrix, words = load_dataset("weka19/re0").matrix()
+def test_known_counts(load):
+    matrix, words = load("weka19/re0").matrix()
     assert matrix.shape == (1504, 2886)
     assert len(words) == 2886
-    assert load_dataset("mulan_medical", "train").multilabel
+    assert load("mulan_medical", "train").multilabel

@@ -327,6 +327,7 @@ def test_damaged_files_are_refused(damage, tmp_path):
         genus.load(tmp_path / "m.genus")
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(("name", "least"), [("mulan_medical", 0.65), ("mulan_enron", 0.4)])
 def test_real_label_sets(load, name, least):
     train, test = load(name, "train"), load(name, "test")
