@@ -10,7 +10,7 @@ SETUP = @if test -x $(BIN)/python; then python=$(BIN)/python; else python=$(PYTH
   command -v $$python >/dev/null || { echo "genus: needs Python 3.11 or newer, and there is no $$python:" \
   "sudo apt-get install python3-venv python3-dev" >&2; exit 1; }; $$python tools/setup.py
 
-.PHONY: setup run dev demo test lint format stubs docs bench bench-accuracy sanitize test-oldest portable clean results
+.PHONY: setup run dev demo test test-all lint format stubs docs bench bench-accuracy sanitize test-oldest portable clean results
 
 setup: dev
 
@@ -25,8 +25,14 @@ dev:
 demo: run
 	@$(BIN)/genus demo
 
+# MARKS chooses by mark ("slow or data"), TESTS by name, for instance: make test TESTS="tests/test_text.py -k stem"
+MARKS := not slow
+WORKERS := --numprocesses logical --maxprocesses 4 --dist worksteal
 test: dev
-	@$(BIN)/python -m pytest $(TESTS)
+	@$(BIN)/python -m pytest $(WORKERS) -m "$(MARKS)" $(TESTS)
+
+test-all: MARKS :=
+test-all: test
 
 lint:
 	$(SETUP) run dev

@@ -383,7 +383,9 @@ def test_equal_texts_with_different_labels_are_undecided():
     assert clf.predict_proba(["same text"]) == pytest.approx(0.5, abs=0.1)
 
 
-@pytest.mark.parametrize("time_budget", [0.01, 0.8, 1, 3])
+@pytest.mark.parametrize(
+    "time_budget", [0.01, pytest.param(0.8, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.slow), 3]
+)
 def test_thousands_of_classes_have_an_answer(time_budget):
     rng = np.random.default_rng(5)
     names = [f"class{i}" for i in range(3000)]

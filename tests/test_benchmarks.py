@@ -79,6 +79,7 @@ def test_missed_targets_are_told() -> None:
     assert "section: set, open: 120 ms, wanted 100 ms" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "section", [counting, models, gibbs, latency, memory, repeated_em, trees], ids=lambda module: module.__name__
 )
@@ -102,6 +103,7 @@ def test_systems_without_an_environment_are_named_with_the_reason(
     assert ours == peer
 
 
+@pytest.mark.slow
 def test_learning_online_is_measured_without_its_peers_too(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(online, "peer_environment", lambda _: "no network")
     table = online.run(bench)

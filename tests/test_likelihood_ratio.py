@@ -230,6 +230,7 @@ def test_words_never_seen_say_nothing():
     np.testing.assert_allclose(clf.decision_function(strange), clf.decision_function(wide))
 
 
+@pytest.mark.slow
 def test_thirty_thousand_labels_with_one_document_each():
     n = 30_000
     rng = np.random.default_rng(0)
