@@ -261,9 +261,12 @@ def test_a_gigabyte_opens_at_once(tmp_path):
     text = json.dumps({"__metadata__": {"genus_format": "1", "genus": json.dumps(tree)}, "x": entry})
     forge(path, text.encode().ljust(504), b"")  # aligned, as `save` would
     os.truncate(path, path.stat().st_size + 8 * n)  # a sparse file
-    start = time.perf_counter()
-    array = load(path).state["x"]
-    assert time.perf_counter() - start < 0.1
+    seconds = []
+    for _ in range(3):  # another process may hold up one of them; reading a gigabyte would hold up all
+        start = time.perf_counter()
+        array = load(path).state["x"]
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.1
     assert (len(array), array[-1]) == (n, 0.0)
 
 
