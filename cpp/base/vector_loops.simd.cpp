@@ -133,7 +133,8 @@ double sum_exp(const double* values, const double* weights, std::int64_t n, doub
 
 // out = f(values), vectors at a time; the last one is filled up with ones.
 template <class Function>
-void each(const double* values, std::int64_t n, double* out, Function f) {
+inline __attribute__((always_inline)) void each(const double* values, std::int64_t n, double* out,
+                                                Function f) {
   std::int64_t k = 0;
   for (; k + lanes <= n; k += lanes) store(out + k, f(load(values + k)));
   if (k == n) return;
@@ -142,20 +143,21 @@ void each(const double* values, std::int64_t n, double* out, Function f) {
 }
 
 void scaled_exp(const double* values, std::int64_t n, double x, double* out) {
-  each(values, n, out, [x](Doubles v) { return fast_exp(x * v); });
+  each(values, n, out, [x](Doubles v) __attribute__((always_inline)) { return fast_exp(x * v); });
 }
 
 void exp(double* values, std::int64_t n) {
-  each(values, n, values, [](Doubles v) { return fast_exp(v); });
+  each(values, n, values, [](Doubles v) __attribute__((always_inline)) { return fast_exp(v); });
 }
 
 void log(double* values, std::int64_t n) {
-  each(values, n, values,
-       [](Doubles v) { return v > 0.0 ? fast_log(v) : Doubles{} - std::numeric_limits<double>::infinity(); });
+  each(values, n, values, [](Doubles v) __attribute__((always_inline)) {
+    return v > 0.0 ? fast_log(v) : Doubles{} - std::numeric_limits<double>::infinity();
+  });
 }
 
 void log1p(double* values, std::int64_t n) {
-  each(values, n, values, [](Doubles v) { return fast_log1p(v); });
+  each(values, n, values, [](Doubles v) __attribute__((always_inline)) { return fast_log1p(v); });
 }
 
 constexpr VectorLoops all{add, add_full, raise,   raise_parts, put,        multiply_full, add_log1p,

@@ -32,7 +32,7 @@ struct Loops {
     constexpr int chains = 4;
     const auto nowhere = static_cast<std::uint64_t>(n_words) + 1;
     Lanes sums[chains] = {};
-    const auto add = [&](std::int64_t k, int chain) {
+    const auto add = [&](std::int64_t k, int chain) __attribute__((always_inline)) {
       const auto w = std::min<std::uint64_t>(static_cast<std::uint32_t>(documents.indices[k]), nowhere);
       sums[chain] += static_cast<Number>(documents.values[k]) * weights[w];
     };

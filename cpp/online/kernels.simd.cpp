@@ -52,8 +52,9 @@ struct Quotients {
 
 // For words that count 1 each: the products of both sides need no logarithm. The first run is the odd one.
 template <int width, int live>
-void multiply(const double* rows, const RowList& list, const EvidencePriors& priors,
-              Quotients<live>& quotients) {
+inline __attribute__((always_inline)) void multiply(const double* rows, const RowList& list,
+                                                    const EvidencePriors& priors,
+                                                    Quotients<live>& quotients) {
   using R = Row<width, live>;
   using Lanes = typename R::Lanes;
   constexpr int parts = R::parts;
@@ -65,7 +66,7 @@ void multiply(const double* rows, const RowList& list, const EvidencePriors& pri
     const Lanes two = per_word[p] * per_word[p], four = two * two;
     per_run[p] = four * four;
   }
-  const auto take_exponents = [&]() {
+  const auto take_exponents = [&]() __attribute__((always_inline)) {
     for (int p = 0; p < parts; ++p) {
       const auto bits = std::bit_cast<typename R::LaneBits>(product[p]);
       const auto power = (bits >> 52) - 1023;
@@ -104,16 +105,17 @@ void multiply(const double* rows, const RowList& list, const EvidencePriors& pri
 }
 
 // The logarithm of (prior + in) / (prior + out), of four models or words.
-Doubles log_ratio(Doubles in, Doubles out, double prior) {
+inline __attribute__((always_inline)) Doubles log_ratio(Doubles in, Doubles out, double prior) {
   return fast_log((prior + in) / (prior + out));
 }
 
 // For words that count by their values.
 template <int width, int live>
-void add_logs_wide(const double* rows, const RowList& list, const EvidencePriors& priors, double* out) {
+inline __attribute__((always_inline)) void add_logs_wide(const double* rows, const RowList& list,
+                                                         const EvidencePriors& priors, double* out) {
   using R = Row<width, live>;
   for (int p = 0; p < R::parts; p += 2) {
-    const auto ratio = [&](std::size_t number, double prior) {
+    const auto ratio = [&](std::size_t number, double prior) __attribute__((always_inline)) {
       const auto* const row = R::at(rows, number) + p;
       return log_ratio(row[0], row[1], prior);
     };
@@ -126,7 +128,8 @@ void add_logs_wide(const double* rows, const RowList& list, const EvidencePriors
 }
 
 // As above for a single model: four words at a time.
-void add_logs_single(const double* rows, const RowList& list, const EvidencePriors& priors, double* out) {
+inline __attribute__((always_inline)) void add_logs_single(const double* rows, const RowList& list,
+                                                           const EvidencePriors& priors, double* out) {
   const auto in = [rows](std::size_t number) { return rows[2 * number]; };
   const auto against = [rows](std::size_t number) { return rows[2 * number + 1]; };
   const Doubles all = fast_log((Doubles{priors.all_documents, priors.all_words, 1, 1} +
@@ -191,7 +194,7 @@ void add(double* rows, const RowList& list, const Losses<live>& losses) {
   std::memcpy(added, amounts, sizeof added);
   // Only one of the in sides learns: the others' vectors are left alone.
   const int in_part = losses.own < 0 ? -1 : losses.own / line * 2;
-  const auto add_row = [&](std::size_t number, double value) {
+  const auto add_row = [&](std::size_t number, double value) __attribute__((always_inline)) {
     auto* const row = R::at(rows, number);
     if constexpr (width == 1) {
       row[0] += value * added[0];

@@ -32,8 +32,8 @@ struct RowSums {
 // sums = sum over entries first ... last - 1 of their weights times rows in order (quantized_table.h).
 // Element i is for rows of i + 1 vectors.
 template <class Value>
-using AddRows = std::array<RowSums (*)(std::span<const float> rows, const Csr<Value>& documents,
-                                       std::int64_t first, std::int64_t last, float* sums),
+using AddRows = std::array<void (*)(std::span<const float> rows, const Csr<Value>& documents,
+                                    std::int64_t first, std::int64_t last, float* sums, RowSums& weights),
                            most_in_order>;
 
 // Multiplications and additions may be fused: bits differ between machines, never by more than rounding.

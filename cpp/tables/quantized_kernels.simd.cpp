@@ -49,7 +49,7 @@ void add_vectors(std::span<const RowTerm> terms, const std::int16_t* rows, std::
                  float* sums) {
   constexpr std::size_t chains = count < 4 ? 2 : 1;
   Floats totals[chains][count] = {};
-  const auto add = [&](const RowTerm& term, std::size_t chain) {
+  const auto add = [&](const RowTerm& term, std::size_t chain) __attribute__((always_inline)) {
     const std::int16_t* const row = rows + term.row * width + c;
     for (int i = 0; i < count; ++i) totals[chain][i] += term.x * load(row + i * lanes);
   };
@@ -108,14 +108,14 @@ LargestByLane finish(const float* sums, double step, const double* bias, const d
 
 // Word w has row w of `count` vectors.
 template <int count, class Value>
-RowSums add_rows(std::span<const float> rows, const Csr<Value>& documents, std::int64_t first,
-                 std::int64_t last, float* sums) {
+void add_rows(std::span<const float> rows, const Csr<Value>& documents, std::int64_t first, std::int64_t last,
+              float* sums, RowSums& weights) {
   using Row __attribute__((vector_size(lanes_in_order * sizeof(float)))) = float;
   constexpr std::int64_t width = count * lanes_in_order, ahead = 16;
   const float* const start = rows.data();
   const auto n_words = static_cast<std::uint64_t>(rows.size()) / width;
   const auto last_entry = documents.entries() - 1;
-  RowSums result;
+  double length = 0, size = 0;
   Row totals[count] = {};
   for (auto k = first; k < last; ++k) {
     const auto later = static_cast<std::uint64_t>(documents.indices[std::min(k + ahead, last_entry)]);
@@ -125,8 +125,8 @@ RowSums add_rows(std::span<const float> rows, const Csr<Value>& documents, std::
     const auto w = static_cast<std::uint64_t>(documents.indices[k]);
     if (w >= n_words) continue;
     const auto x = static_cast<double>(documents.values[k]);
-    result.length += x;
-    result.size += std::abs(x);
+    length += x;
+    size += std::abs(x);
     for (int i = 0; i < count; ++i) {
       Row values;
       std::memcpy(&values, start + w * width + i * lanes_in_order, sizeof values);
@@ -134,7 +134,7 @@ RowSums add_rows(std::span<const float> rows, const Csr<Value>& documents, std::
     }
   }
   std::memcpy(sums, totals, sizeof totals);
-  return result;
+  weights = {length, size};
 }
 
 template <class Value, int... counts>

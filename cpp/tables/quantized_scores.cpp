@@ -227,9 +227,10 @@ class Scorer {
     static const auto finish = quantized_kernels().finish;
     const auto first = documents_.indptr[d], last = documents_.indptr[d + 1];
     if (rough_.is_in_order()) {
-      const auto rows = add_rows_(rough_.rows, documents_, first, last, sums_.scores.data());
-      sums_.length = rows.length;
-      sums_.size = rows.size;
+      RowSums weights;
+      add_rows_(rough_.rows, documents_, first, last, sums_.scores.data(), weights);
+      sums_.length = weights.length;
+      sums_.size = weights.size;
     } else {
       gather_(first, last, sums_);
       inner_.load(sums_.scores, rough_.step);

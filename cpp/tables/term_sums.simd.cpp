@@ -44,7 +44,7 @@ void add_lanes(std::span<const Term<Real>> terms, std::int64_t c, std::int64_t l
   constexpr std::size_t chains = count < 4 ? 2 : 1;
   Vector totals[chains][count] = {};
   const auto place = [&](int i) { return i + 1 < count ? c + width * i : last; };
-  const auto add = [&](const Term<Real>& term, std::size_t chain) {
+  const auto add = [&](const Term<Real>& term, std::size_t chain) __attribute__((always_inline)) {
     for (int i = 0; i < count; ++i) {
       Vector values;
       std::memcpy(&values, term.values + place(i), sizeof values);
