@@ -89,7 +89,7 @@ test-oldest:
 	  --requirement constraints-oldest.txt
 	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
 	  --no-build-isolation --no-deps --force-reinstall -Cbuild-dir=build/oldest .
-	@.venv-oldest/bin/python -m pytest $(or $(TESTS),tests --pyargs genus)
+	@.venv-oldest/bin/python -m pytest $(WORKERS) -m "$(MARKS)" $(or $(TESTS),tests --pyargs genus)
 
 # The kernels compiled with Clang for Linux, macOS and Windows: does the code depend on one compiler?
 portable:

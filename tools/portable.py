@@ -1,8 +1,9 @@
-"""Compile the native kernels for other machines with Clang, as `ziglang` brings it: does the code depend on one compiler?
+"""Compile the native kernels with Clang for other machines: does the code depend on one compiler?
 
 Every kernel is compiled for Linux on x86-64 and arm64, macOS on arm64 and Windows on x86-64, warnings being errors;
-nothing is linked or run. For x86-64 the vector code is compiled as it will be used, and its assembly is read:
-each level must use its own registers, and must not define a function that the linker could take for another level's.
+nothing is linked or run. The compiler comes with `ziglang`. For x86-64 the vector code is compiled as it will be used,
+and its assembly is read: each level must use its own registers, and must not define a function that the linker could
+take for another level's.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 TARGETS = ("x86_64-linux-gnu", "aarch64-linux-gnu", "aarch64-macos", "x86_64-windows-gnu")
-FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-psabi", "-Wno-unused-command-line-argument", "-ffp-contract=off", "-Icpp")
+FLAGS = (
+    "-std=c++20", "-ffp-contract=off", "-Icpp",
+    "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-psabi", "-Wno-unused-command-line-argument",
+)  # fmt: skip
 LEVELS = {"Baseline": (), "V3": ("-march=x86_64_v3",), "V4": ("-march=x86_64_v4",)}  # as Zig spells them
 REGISTERS = {"Baseline": "xmm", "V3": "ymm", "V4": "[yz]mm"}
 

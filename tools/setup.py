@@ -1,4 +1,4 @@
-"""Put what is needed into .venv, and do nothing where it is there already:  setup.py [run] [dev] [bench] [portable] [build]
+"""Put what is needed into .venv, and do nothing where it is there already: setup.py GOAL ...
 
 run: what genus needs to be built and to run; dev: what tests and lint need besides; bench: the peers of the benchmarks;
 portable: a compiler for other machines; build: genus itself, compiled again where its C++ code has changed.
