@@ -29,9 +29,9 @@ from benchmarks.measure import cores
 from genus import TextClassifier
 from genus.calibration import expected_calibration_error
 from genus.errors import DataError
-from genus.experiments._peers import PEERS, Task, TunedPeer, few, load_tasks
-from genus.experiments.auto import COUNTS, TEXTS
-from genus.experiments.auto import MOST as MOST_REPORTED
+from genus.experiments.papers.auto import COUNTS, TEXTS
+from genus.experiments.papers.auto import MOST as MOST_REPORTED
+from genus.experiments.papers.peers import PEERS, Task, TunedPeer, few, load_tasks
 
 RESULTS = Path(__file__).with_name("results") / "accuracy.json"
 N_FOLDS = 5

@@ -16,9 +16,9 @@ from benchmarks.corpora import Corpus
 from benchmarks.measure import Entry, Race, race, significant
 from benchmarks.report import Table, Target
 from genus import TiedDocumentMixture, Vectorizer
-from genus._inverted_index import InvertedIndex
-from genus.experiments._plots import draw
-from genus.experiments._table import Plot
+from genus.base.inverted_index import InvertedIndex
+from genus.experiments.harness.table import Plot
+from genus.experiments.pages.plots import draw
 from genus.report.page import _frame
 
 PRODUCT, NEIGHBORS, BM25 = "scipy product", "scikit-learn KNN, cosine", "bm25s with numba, top 10"

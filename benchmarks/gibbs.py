@@ -25,8 +25,8 @@ from benchmarks.measure import Entry, pinned, race, significant
 from benchmarks.memory import _status
 from benchmarks.report import Table, Target
 from genus import RelevanceTopicModel, Vectorizer
-from genus._base import _to_rows
-from genus._gibbs import Chains, LabelledRows
+from genus.base.estimator import _to_rows
+from genus.models.relevance.sampler import Chains, LabelledRows
 
 PEER = "tomotopy"
 SWEEPS = 5

@@ -33,7 +33,7 @@ from benchmarks.measure import cores
 from genus import TextClassifier
 from genus.datasets import Dataset, load_dataset
 from genus.errors import DataError
-from genus.label_metrics import ranking_scores, set_scores
+from genus.multilabel.metrics import ranking_scores, set_scores
 
 SETS = (
     "mulan_medical", "mulan_enron", "eurlex_mini", "mulan_bibtex", "reuters21578-modapte90", "mulan_tmc2007_500",

@@ -20,7 +20,7 @@ from benchmarks.measure import Entry, race, significant
 from benchmarks.report import Table, Target
 from genus import HierarchicalMixture, MultinomialNB, Vectorizer
 from genus.datasets import list_datasets
-from genus.hierarchy import LabelTree
+from genus.tree.label_tree import LabelTree
 
 COUNTING, PEER, OURS = "CountVectorizer", "scikit-learn NB", "genus NB"
 TARGET = Target(1)

@@ -28,7 +28,7 @@ from sklearn.svm import LinearSVC
 from benchmarks.measure import cores
 from genus import TextClassifier
 from genus.calibration import expected_calibration_error
-from genus.experiments._peers import Task, load_task
+from genus.experiments.papers.peers import Task, load_task
 
 SETS = (
     "webkb-stemmed", "r8-stemmed", "r52-stemmed", "20ng-stemmed", "ohsumed23", "sentence_polarity", "sms_spam",

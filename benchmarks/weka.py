@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import pinned, significant
 from genus.datasets import data_folders, load_dataset
-from genus.discriminative import DiscriminativeNB
-from genus.text import Vectorizer
+from genus.models.discriminative.model import DiscriminativeNB
+from genus.text.vectorizer import Vectorizer
 
 SETS = (
     "tr11", "tr12", "tr23", "tr31", "tr41", "tr45", "oh0", "oh5", "oh10", "oh15", "re0", "re1", "fbis", "wap", "la1s",

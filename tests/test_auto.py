@@ -8,16 +8,16 @@ import pytest
 from sklearn.base import clone
 
 from genus import RefinedNB, TermWeighting, TextClassifier, Vectorizer
-from genus._documents import take_rows
-from genus._jury import Jury
-from genus._materials import Materials
-from genus._pool import Pool
-from genus._portfolio import PORTFOLIO, usual_views, written_from_counts
-from genus._portfolio_search import Search
+from genus.auto.candidates import PORTFOLIO, usual_views, written_from_counts
+from genus.auto.cross_validation import Jury
+from genus.auto.features import Materials
+from genus.auto.search import Search
+from genus.base.documents import take_rows
 from genus.calibration import Temperature
 from genus.errors import ModelFileError
-from genus.naive_bayes import MultinomialNB
-from genus.rejection import Rejection
+from genus.models.naive_bayes import MultinomialNB
+from genus.pipeline.pool import Pool
+from genus.pipeline.rejection import Rejection
 
 KINDS = {
     "billing": ["card", "charged", "invoice", "refund", "money", "payment", "account", "balance"],
@@ -204,7 +204,7 @@ def test_many_short_texts_have_edges_and_n_grams_from_word_to_word():
 
 @pytest.mark.parametrize(("seconds", "affordable"), [(1, 5), (1.9, 4), (4, 1), (6, 0), (20, 0)])
 def test_a_setting_is_tried_where_there_is_time_for_it_and_for_the_last_fit(monkeypatch, seconds, affordable):
-    monkeypatch.setattr("genus._portfolio_search.time.monotonic", lambda: 0.0)
+    monkeypatch.setattr("genus.auto.search.time.monotonic", lambda: 0.0)
     naive, refined = PORTFOLIO[:2]
     search = Search(TEXTS, jury(), [naive, refined], usual_views(TEXTS), 10.0, lambda *_: None)
     assert search._affordable(naive, 4) == 4  # the first, whatever it takes

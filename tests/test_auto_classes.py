@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genus import TextClassifier
-from genus._class_prior import prior_shift
-from genus._class_tree import ClassTree
-from genus._pool import Pool
+from genus.auto.class_prior import prior_shift
+from genus.auto.class_tree import ClassTree
 from genus.errors import ModelFileError
-from genus.hierarchy import LabelTree
+from genus.pipeline.pool import Pool
+from genus.tree.label_tree import LabelTree
 
 WORDS = {
     "pets/cat": ["purr", "meow", "whisker", "fur", "tail"],

@@ -138,7 +138,7 @@ def test_environment_names_versions(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_test_parts_have_their_share_of_every_class() -> None:
-    from genus.experiments._peers import _drawn
+    from genus.experiments.papers.peers import _drawn
 
     labels = np.repeat(["a", "b", "c"], [100, 31, 7])
     train, test = _drawn(labels, seed=3)

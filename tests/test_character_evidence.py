@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from genus import Vectorizer
-from genus._character_evidence import spread_over_words
+from genus.pipeline.character_evidence import spread_over_words
 
 TEXT = st.text(st.sampled_from("aAbé .,!\n\t\u00a0\x1cİßΣ日"), max_size=30)
 

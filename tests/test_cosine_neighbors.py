@@ -6,9 +6,9 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from genus import CosineNeighborsClassifier, load, save
-from genus.decoding import scut_thresholds
-from genus.label_metrics import set_scores
-from genus.weighting import TermWeighting
+from genus.multilabel.decoding import scut_thresholds
+from genus.multilabel.metrics import set_scores
+from genus.text.weighting import TermWeighting
 
 pytestmark = pytest.mark.kernel
 

@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn import metrics
 
 from genus import LabelDecoder
-from genus.decoding import scut_thresholds
-from genus.label_metrics import ranking_scores, set_scores
+from genus.multilabel.decoding import scut_thresholds
+from genus.multilabel.metrics import ranking_scores, set_scores
 
 probabilities = arrays(float, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=st.floats(0.01, 0.99))
 pairs = st.tuples(st.integers(1, 8), st.integers(2, 5)).flatmap(

@@ -12,10 +12,10 @@ from scipy import sparse
 
 import genus
 from genus import TextClassifier
-from genus._base import _to_rows
-from genus.discriminative import DiscriminativeNB
+from genus.base.estimator import _to_rows
 from genus.errors import ModelFileError
-from genus.naive_bayes import MultinomialNB
+from genus.models.discriminative.model import DiscriminativeNB
+from genus.models.naive_bayes import MultinomialNB
 from reference.discriminative import Learner
 from reference.matrices import identity
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from genus.experiments import discriminative as dmnb
 from genus.experiments import experiment
-from genus.experiments._discriminative_figures import figure_2
-from genus.experiments._page import make_page
-from genus.experiments._plots import draw
-from genus.experiments._statements import corrected_test, marks
-from genus.experiments._summary import to_dict
-from genus.experiments._table import Cell, Plot, Results
+from genus.experiments.harness.table import Cell, Plot, Results
+from genus.experiments.pages.page import make_page
+from genus.experiments.pages.plots import draw
+from genus.experiments.pages.statements import corrected_test, marks
+from genus.experiments.pages.summary import to_dict
+from genus.experiments.papers import dmnb as dmnb
+from genus.experiments.papers.dmnb_figures import figure_2
 
 SIZES = (9, 2, 100, 0)  # words, classes, documents
 

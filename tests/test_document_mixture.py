@@ -10,11 +10,15 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from genus import _core
-from genus._arrays import SparseRows
-from genus._base import _to_rows
-from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
-from genus.naive_bayes import MultinomialNB
-from genus.persistence import load, save
+from genus.base.arrays import SparseRows
+from genus.base.estimator import _to_rows
+from genus.io.model_file import load, save
+from genus.models.document_mixture.models import (
+    KernelDensityClassifier,
+    NearestNeighborsClassifier,
+    TiedDocumentMixture,
+)
+from genus.models.naive_bayes import MultinomialNB
 from reference import document_mixture as reference
 from reference.naive_bayes import normalize
 from test_naive_bayes import assert_same_model, collections, corpus

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from genus.experiments._table import Experiment, Measured, Row, System
-from genus.experiments._trials import Trials
+from genus.experiments.harness.settings import Trials
+from genus.experiments.harness.table import Experiment, Measured, Row, System
 
 
 @pytest.fixture

@@ -13,15 +13,14 @@ import pytest
 from scipy import sparse
 
 from genus.cli import main
-from genus.document_mixture import TiedDocumentMixture
 from genus.errors import DataError
 from genus.experiments import PAPERS, experiment
-from genus.experiments import _statements as statements
-from genus.experiments._page import make_page
-from genus.experiments._store import code_checksum, data_checksum
-from genus.experiments._summary import to_dict
-from genus.experiments._table import Experiment, Measured, Results, Row, System
-from genus.experiments.tied_document_mixture import (
+from genus.experiments.harness.store import code_checksum, data_checksum
+from genus.experiments.harness.table import Experiment, Measured, Results, Row, System
+from genus.experiments.pages import statements as statements
+from genus.experiments.pages.page import make_page
+from genus.experiments.pages.summary import to_dict
+from genus.experiments.papers.tdm import (
     QUICK,
     TABLE_1,
     TABLE_2,
@@ -32,6 +31,7 @@ from genus.experiments.tied_document_mixture import (
     rows_in_runs,
     systems,
 )
+from genus.models.document_mixture.models import TiedDocumentMixture
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def test_cells_of_changed_data_are_measured_again_and_others_are_not(tmp_path, m
 def test_cells_of_other_code_are_measured_again(tmp_path, monkeypatch):
     counted = Counted(0.9), Counted(0.94), Counted(0.8)
     small(*counted).run(tmp_path)
-    monkeypatch.setattr("genus.experiments._store.code_checksum", lambda: "other")
+    monkeypatch.setattr("genus.experiments.harness.store.code_checksum", lambda: "other")
     small(*counted).run(tmp_path)
     assert [c.calls for c in counted] == [4, 4, 2]
 
@@ -413,7 +413,7 @@ def test_reproduce_stopped_says_so_in_one_line(data, tmp_path, capsys, monkeypat
     def stop(planned, tell, jobs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("genus.experiments._run.run", stop)
+    monkeypatch.setattr("genus.experiments.harness.run.run", stop)
     assert main(["reproduce", "tdm", "--data", data, "--out", str(tmp_path / "out")]) == 130
     assert capsys.readouterr().err == "genus: stopped; the same command goes on from here\n"
 

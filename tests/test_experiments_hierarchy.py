@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from genus.experiments import experiment, hierarchy
-from genus.experiments._statements import split_tests
-from genus.experiments._table import Cell, Results
-from genus.experiments.hierarchy import LabelSets, OneMeasure, Settings, Splits
-from genus.hierarchy import LabelTree
-from genus.label_metrics import set_scores
+from genus.experiments import experiment
+from genus.experiments.harness.table import Cell, Results
+from genus.experiments.pages.statements import split_tests
+from genus.experiments.papers import hier as hierarchy
+from genus.experiments.papers.hier import LabelSets, OneMeasure, Settings, Splits
+from genus.multilabel.metrics import set_scores
+from genus.tree.label_tree import LabelTree
 
 SETTINGS = Settings(splits=3, test_documents=50)
 

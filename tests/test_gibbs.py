@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
-from genus._base import _to_rows
-from genus._gibbs import Chains, LabelledRows, split_r_hat
+from genus.base.estimator import _to_rows
+from genus.models.relevance.sampler import Chains, LabelledRows, split_r_hat
 from reference import relevance as reference
 
 pytestmark = pytest.mark.kernel

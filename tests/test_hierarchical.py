@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from genus import load, save
-from genus._tree_choice import folds_of, held_out_log_proba
-from genus._tree_paths import TreePaths
 from genus.errors import ModelFileError
-from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
-from genus.hierarchy import LabelTree
+from genus.models.hierarchical.choose_iterations import folds_of, held_out_log_proba
+from genus.models.hierarchical.models import HierarchicalMixture, HierarchicalShrinkage
+from genus.tree.label_tree import LabelTree
+from genus.tree.paths import TreePaths
 from reference import hierarchical as reference
 
 pytestmark = pytest.mark.kernel
@@ -478,7 +478,7 @@ def test_bad_settings_are_refused(clf, message):
 
 
 def test_a_table_that_would_be_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr("genus._tree_paths._MOST_CELLS", 150)
+    monkeypatch.setattr("genus.tree.paths._MOST_CELLS", 150)
     X, y = corpus()
     with pytest.raises(ValueError, match=r"scores would be too large.*use weights='tied'"):
         HierarchicalShrinkage(TREE, weights="per-class").fit(X, y)

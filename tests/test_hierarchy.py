@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from genus.hierarchy import LabelTree, are_paths, learn_tree
+from genus.tree.label_tree import LabelTree, are_paths, learn_tree
 
 PARENTS = {"cat": "pets", "dog": "pets", "car": None, "pets": None}
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from genus.errors import DataError
-from genus.io import iter_table, read_table
+from genus.io.tables import iter_table, read_table
 
 TEXTS, LABELS = ["win cash now", "see you, at noon", "größe 日本"], ["spam", "ham", "ham"]
 

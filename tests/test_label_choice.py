@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genus import TextClassifier, Vectorizer
-from genus.decoding import OBJECTIVES, LabelDecoder, best_decoder
 from genus.errors import ModelFileError
-from genus.label_metrics import label_scores
+from genus.multilabel.decoding import OBJECTIVES, LabelDecoder, best_decoder
+from genus.multilabel.metrics import label_scores
 from test_auto import KINDS, tickets
 
 

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from genus._arrays import SparseRows
-from genus._label_jury import LabelJury
-from genus._label_neighbors import LabelNeighbors
-from genus._label_sets import read_target
+from genus.auto.label_cross_validation import LabelJury
+from genus.base.arrays import SparseRows
+from genus.base.label_sets import read_target
+from genus.pipeline.label_neighbors import LabelNeighbors
 from reference.label_pool import log_ratios
 
 pytestmark = pytest.mark.kernel

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from genus._label_stack import fit_stack, surprise
+from genus.auto.label_stacking import fit_stack, surprise
 from reference.label_pool import stack_cost, stack_odds
 
 

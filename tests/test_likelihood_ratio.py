@@ -7,10 +7,10 @@ from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.naive_bayes import MultinomialNB as SklearnNB
 
 from genus import HierarchicalMixture, LikelihoodRatioMultilabel, MultinomialNB, load, save
-from genus._marginals import Calibration, Candidates
-from genus.decoding import scut_thresholds
-from genus.label_metrics import set_scores
-from genus.likelihood_ratio import scut_of
+from genus.multilabel.calibration import Calibration, Candidates
+from genus.multilabel.decoding import scut_thresholds
+from genus.multilabel.likelihood_ratio import scut_of
+from genus.multilabel.metrics import set_scores
 from reference.matrices import identity
 
 DECISIONS = ["macro-f1", "micro-f1", "example-f1", "thresholds"]

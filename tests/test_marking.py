@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 import genus
 from genus import MultinomialNB, RelevanceFilter, RelevanceTopicModel, Review, TextClassifier, Vectorizer
 from genus.cli import main
-from genus.marking import MarkedText, Span
+from genus.models.relevance.marking import MarkedText, Span
 from genus.report import marks_page
 
 SPORT = ["goal match striker", "match goal referee", "striker goal match", "referee match goal", "goal striker referee"]

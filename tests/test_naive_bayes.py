@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import MultinomialNB as SklearnNB
 
-from genus._arrays import SparseRows
-from genus._base import _to_rows
-from genus.naive_bayes import MultinomialNB
+from genus.base.arrays import SparseRows
+from genus.base.estimator import _to_rows
+from genus.models.naive_bayes import MultinomialNB
 from reference import naive_bayes as reference
 
 pytestmark = pytest.mark.kernel
@@ -331,7 +331,7 @@ def test_blocks_change_nothing(monkeypatch):
     X, y = corpus(100, 30, 12)
     clf = MultinomialNB().fit(X, y)
     whole = clf.predict(X), *clf.predict_top(X)
-    monkeypatch.setattr("genus._posterior._BLOCK", 40)
+    monkeypatch.setattr("genus.base.posterior._BLOCK", 40)
     for a, b in zip(whole, (clf.predict(X), *clf.predict_top(X)), strict=True):
         np.testing.assert_array_equal(a, b)
 

@@ -14,12 +14,12 @@ from sklearn.linear_model import LogisticRegression
 
 import genus
 from genus import GaussianNonlinearBayes, ModelFileError, MultinomialNB, NonlinearBayes, TextClassifier, _core
-from genus._arrays import SparseRows
-from genus._base import _to_rows
-from genus._repeated_em import hold_out
+from genus.base.arrays import SparseRows
+from genus.base.estimator import _to_rows
 from genus.experiments import experiment
-from genus.experiments._page import make_page
-from genus.experiments._shapes import SHAPES, draw
+from genus.experiments.pages.page import make_page
+from genus.experiments.papers.nlhb_shapes import SHAPES, draw
+from genus.models.nonlinear.repeated_em import hold_out
 from reference import nonlinear as reference
 
 pytestmark = pytest.mark.kernel
@@ -241,7 +241,7 @@ def test_results_do_not_depend_on_the_number_of_threads(estimator, n_unlabelled)
 def test_repetitions_in_parts_are_the_same_repetitions(monkeypatch):
     X, y = corpus()
     whole = NonlinearBayes(n_repetitions=11, random_state=0).fit(X, y)
-    monkeypatch.setattr("genus._repeated_em._MEMORY", 1)
+    monkeypatch.setattr("genus.models.nonlinear.repeated_em._MEMORY", 1)
     parts = NonlinearBayes(n_repetitions=11, random_state=0).fit(X, y)
     np.testing.assert_array_equal(whole.repetitions_, parts.repetitions_)
     np.testing.assert_array_equal(whole.objective_, parts.objective_)

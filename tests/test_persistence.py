@@ -21,10 +21,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from genus import _safetensors, persistence
-from genus._arrays import Strings
+from genus.base.arrays import Strings
 from genus.errors import GenusError, ModelFileError
-from genus.persistence import describe_file, load, save
+from genus.io import model_file as persistence
+from genus.io import safetensors as _safetensors
+from genus.io.model_file import describe_file, load, save
 
 
 class Toy:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from genus import MultinomialNB, RefinedNB, TermWeighting, TextClassifier, Vectorizer
-from genus._parts import Parts
-from genus._pool import Pool
 from genus.calibration import Temperature, lead
-from genus.document_mixture import TiedDocumentMixture
 from genus.errors import ModelFileError
-from genus.persistence import describe_file
-from genus.rejection import Rejection
+from genus.io.model_file import describe_file
+from genus.models.document_mixture.models import TiedDocumentMixture
+from genus.pipeline.pool import Pool
+from genus.pipeline.rejection import Rejection
+from genus.pipeline.single import Parts
 
 LABELS = ["billing", "printer", "network"] * 20
 WORDS = {

@@ -8,11 +8,11 @@ from scipy import sparse
 from sklearn.svm import LinearSVC
 
 from genus import _core
-from genus._base import _to_rows
-from genus._refinement import Lessons, likeliest_temperature
-from genus.naive_bayes import MultinomialNB
-from genus.persistence import load, save
-from genus.refined import RefinedNB
+from genus.base.estimator import _to_rows
+from genus.io.model_file import load, save
+from genus.models.naive_bayes import MultinomialNB
+from genus.models.refined.model import RefinedNB
+from genus.models.refined.solver import Lessons, likeliest_temperature
 from reference import refined as reference
 from reference.naive_bayes import normalize
 from test_naive_bayes import assert_same_model, corpus
@@ -103,7 +103,7 @@ def test_a_temperature_is_found_with_some_of_the_documents_where_classes_are_man
     z = rng.normal(size=(2000, 1000))
     z[np.arange(2000), codes] += 3
     some = likeliest_temperature(z, codes, np.ones(2000))
-    monkeypatch.setattr("genus._refinement._ENOUGH_SCORES", 10**9)
+    monkeypatch.setattr("genus.models.refined.solver._ENOUGH_SCORES", 10**9)
     assert some == pytest.approx(likeliest_temperature(z, codes, np.ones(2000)), rel=0.05)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from genus.rejection import Rejection, parts_of
+from genus.pipeline.rejection import Rejection, parts_of
 
 
 def belonging(n=2000, seed=0):

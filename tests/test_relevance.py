@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import genus
 from genus import RelevanceTopicModel, TextClassifier, Vectorizer
-from genus._base import _to_rows
-from genus._gibbs import BACKGROUND, CLASS, OWN, Chains, LabelledRows
+from genus.base.estimator import _to_rows
 from genus.errors import ModelFileError
+from genus.models.relevance.sampler import BACKGROUND, CLASS, OWN, Chains, LabelledRows
 from reference import relevance as reference
 
 pytestmark = pytest.mark.kernel

@@ -7,11 +7,11 @@ import pytest
 from scipy import sparse
 
 from genus.experiments import experiment
-from genus.experiments import relevance as rtm
-from genus.experiments._illustration import TOPICS, measure_overlap
-from genus.experiments._page import make_page
-from genus.experiments._table import Cell, Results, blocks
-from genus.relevance import RelevanceTopicModel
+from genus.experiments.harness.table import Cell, Results, blocks
+from genus.experiments.pages.page import make_page
+from genus.experiments.papers import rtm as rtm
+from genus.experiments.papers.dmnb_illustration import TOPICS, measure_overlap
+from genus.models.relevance.model import RelevanceTopicModel
 from reference.relevance import word_probabilities
 
 SCORES = {

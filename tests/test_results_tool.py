@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from genus.experiments._frame import surroundings
-from genus.experiments._summary import to_dict
-from genus.experiments._table import Cell, Experiment, Results, Row, System
-from genus.experiments.auto import Settings
+from genus.experiments.harness.table import Cell, Experiment, Results, Row, System
+from genus.experiments.pages.frame import surroundings
+from genus.experiments.pages.summary import to_dict
+from genus.experiments.papers.auto import Settings
 
 TOOL = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "results.py"))
 

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 from sklearn.svm import SVC
 
-from genus._samples import n_samples, split_params, split_samples, take_samples
+from genus.base.samples import n_samples, split_params, split_samples, take_samples
 
 VALUES = [5, 6, 7, 8]
 KINDS: dict[str, tuple[Callable[[list[int]], Any], Callable[[Any], list[int]]]] = {

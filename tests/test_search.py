@@ -26,10 +26,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 
 from genus import GaussianRandomSearchCV, MultinomialNB, TextClassifier, Vectorizer
-from genus._search_results import results_table
-from genus._trials import Outcome, Trial
-from genus.search import Choice, Integer, Linear, Log, Logit, Share
-from genus.space import Space
+from genus.search.evaluation import Outcome, Trial
+from genus.search.random_search import Choice, Integer, Linear, Log, Logit, Share
+from genus.search.results import results_table
+from genus.search.space import Space
 
 pytestmark = pytest.mark.kernel
 

@@ -3,19 +3,23 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from genus.aspect import PLSAClassifier
-from genus.cosine_neighbors import CosineNeighborsClassifier
-from genus.discriminative import DiscriminativeNB
-from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
-from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
-from genus.naive_bayes import MultinomialNB
-from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
-from genus.refined import RefinedNB
-from genus.relevance import RelevanceTopicModel
-from genus.relevance_filter import RelevanceFilter
-from genus.search import GaussianRandomSearchCV, Log
-from genus.selection import InformationGain
-from genus.weighting import TermWeighting
+from genus.models.cosine_neighbors import CosineNeighborsClassifier
+from genus.models.discriminative.model import DiscriminativeNB
+from genus.models.document_mixture.models import (
+    KernelDensityClassifier,
+    NearestNeighborsClassifier,
+    TiedDocumentMixture,
+)
+from genus.models.hierarchical.models import HierarchicalMixture, HierarchicalShrinkage
+from genus.models.naive_bayes import MultinomialNB
+from genus.models.nonlinear.multinomial import GaussianNonlinearBayes, NonlinearBayes
+from genus.models.plsa import PLSAClassifier
+from genus.models.refined.model import RefinedNB
+from genus.models.relevance.filter import RelevanceFilter
+from genus.models.relevance.model import RelevanceTopicModel
+from genus.search.random_search import GaussianRandomSearchCV, Log
+from genus.text.selection import InformationGain
+from genus.text.weighting import TermWeighting
 
 pytestmark = pytest.mark.kernel
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from genus.smoothing import JelinekMercer, Lidstone, interpolate, log_uniform
+from genus.base.smoothing import JelinekMercer, Lidstone, interpolate, log_uniform
 
 COUNTS = np.array([[3.0, 0.0, 1.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.0]])
 TOTALS = COUNTS.sum(axis=1)

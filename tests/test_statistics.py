@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from genus import _core
-from genus._arrays import SparseRows
-from genus.statistics import FRACTION_BITS, ONE, Batch, ClassCounts, Ledger, encode_labels
+from genus.base.arrays import SparseRows
+from genus.base.statistics import FRACTION_BITS, ONE, Batch, ClassCounts, Ledger, encode_labels
 from reference.naive_bayes import class_sums
 
 pytestmark = pytest.mark.kernel

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 
 from genus import Vectorizer, _core
-from genus._arrays import Strings
+from genus.base.arrays import Strings
 from reference.text import counts, edged_n_grams
 
 pytestmark = pytest.mark.kernel

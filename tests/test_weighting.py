@@ -15,9 +15,9 @@ from sklearn.pipeline import make_pipeline
 
 import genus
 from genus import ModelFileError, MultinomialNB, TermWeighting
-from genus._arrays import SparseRows
-from genus._base import _to_rows
-from genus.weighting import _IDF, _NAMED, _TF
+from genus.base.arrays import SparseRows
+from genus.base.estimator import _to_rows
+from genus.text.weighting import _IDF, _NAMED, _TF
 from reference import weighting as reference
 
 pytestmark = pytest.mark.kernel

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from genus.experiments._table import NEAR, verdict
+from genus.experiments.harness.table import NEAR, verdict
 
 BETWEEN = re.compile(
     r"(?<=<!-- written by make results -->\n).*?(?=<!-- end of what make results writes -->)", re.DOTALL

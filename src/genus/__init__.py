@@ -8,52 +8,56 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from genus._lazy import lazy_names
 from genus._registry import CLASSES
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from genus.aspect import PLSAClassifier
-    from genus.classifier import TextClassifier
-    from genus.cosine_neighbors import CosineNeighborsClassifier
-    from genus.decoding import LabelDecoder
-    from genus.discriminative import DiscriminativeNB
-    from genus.document_mixture import KernelDensityClassifier, NearestNeighborsClassifier, TiedDocumentMixture
+    from genus.classifier.text_classifier import TextClassifier
     from genus.errors import DataError, GenusError, ModelFileError
     from genus.explain import Explanation
-    from genus.hierarchical import HierarchicalMixture, HierarchicalShrinkage
-    from genus.hierarchy import LabelTree, learn_tree
-    from genus.likelihood_ratio import LikelihoodRatioMultilabel
-    from genus.marking import MarkedText, Review
-    from genus.multilabel import LabelPowerset
-    from genus.naive_bayes import MultinomialNB
-    from genus.nonlinear import GaussianNonlinearBayes, NonlinearBayes
-    from genus.persistence import load, save
-    from genus.refined import RefinedNB
-    from genus.relevance import RelevanceTopicModel
-    from genus.relevance_filter import RelevanceFilter
-    from genus.search import GaussianRandomSearchCV
-    from genus.selection import InformationGain
-    from genus.text import Vectorizer
-    from genus.weighting import TermWeighting
+    from genus.io.model_file import load, save
+    from genus.models.cosine_neighbors import CosineNeighborsClassifier
+    from genus.models.discriminative.model import DiscriminativeNB
+    from genus.models.document_mixture.models import (
+        KernelDensityClassifier,
+        NearestNeighborsClassifier,
+        TiedDocumentMixture,
+    )
+    from genus.models.hierarchical.models import HierarchicalMixture, HierarchicalShrinkage
+    from genus.models.naive_bayes import MultinomialNB
+    from genus.models.nonlinear.multinomial import GaussianNonlinearBayes, NonlinearBayes
+    from genus.models.plsa import PLSAClassifier
+    from genus.models.refined.model import RefinedNB
+    from genus.models.relevance.filter import RelevanceFilter
+    from genus.models.relevance.marking import MarkedText, Review
+    from genus.models.relevance.model import RelevanceTopicModel
+    from genus.multilabel.decoding import LabelDecoder
+    from genus.multilabel.likelihood_ratio import LikelihoodRatioMultilabel
+    from genus.multilabel.powerset import LabelPowerset
+    from genus.search.random_search import GaussianRandomSearchCV
+    from genus.text.selection import InformationGain
+    from genus.text.vectorizer import Vectorizer
+    from genus.text.weighting import TermWeighting
+    from genus.tree.label_tree import LabelTree, learn_tree
 
 # Imported when first used, so that `import genus` and `genus --help` stay quick.
 _HOME = {
     **CLASSES,
     "DataError": "genus.errors",
     "Explanation": "genus.explain",
-    "GaussianRandomSearchCV": "genus.search",
+    "GaussianRandomSearchCV": "genus.search.random_search",
     "GenusError": "genus.errors",
-    "MarkedText": "genus.marking",
-    "LabelDecoder": "genus.decoding",
+    "MarkedText": "genus.models.relevance.marking",
+    "LabelDecoder": "genus.multilabel.decoding",
     "ModelFileError": "genus.errors",
-    "Review": "genus.marking",
-    "learn_tree": "genus.hierarchy",
-    "load": "genus.persistence",
-    "save": "genus.persistence",
+    "Review": "genus.models.relevance.marking",
+    "learn_tree": "genus.tree.label_tree",
+    "load": "genus.io.model_file",
+    "save": "genus.io.model_file",
 }
 
 __all__ = [
@@ -91,12 +95,4 @@ __all__ = [
     "save",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'genus' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from genus._arrays import Float64
+from genus.base.arrays import Float64
 
 _ENOUGH = 5000  # documents, to find a few numbers
 _CAUTION = 2.0  # nats of surprise that a parameter must save, in all documents together, to become 1 or -1

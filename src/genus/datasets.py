@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genus.errors import DataError
-from genus.io import read_objects
+from genus.io.tables import read_objects
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

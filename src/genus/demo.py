@@ -19,11 +19,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from genus.classifier import TextClassifier
+from genus.classifier.text_classifier import TextClassifier
 from genus.explain import Explanation
-from genus.naive_bayes import MultinomialNB
+from genus.models.naive_bayes import MultinomialNB
 from genus.report import Evaluation, evaluate
-from genus.text import Vectorizer
+from genus.text.vectorizer import Vectorizer
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

@@ -105,7 +105,7 @@ def _answer(error: Exception) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    from genus.cli._show import clean
+    from genus.cli._output import clean
 
     if sys.stderr.isatty() and code == 130:
         click.echo(err=True)  # after the terminal's own ^C

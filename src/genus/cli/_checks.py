@@ -36,19 +36,19 @@ command = partial(click.command, cls=_Command)
 
 
 def _model(path: str, given: dict[str, Any], option: str) -> None:
-    from genus._model_header import check_model_file
+    from genus.io.model_header import check_model_file
 
     check_model_file(path)
 
 
 def _data(data: str, given: dict[str, Any], option: str, *, need_labels: bool) -> None:
-    from genus.cli._data import Reading, check
+    from genus.cli._input import Reading, check
 
     check(data, Reading.of(given), need_labels=need_labels)
 
 
 def _texts(data: str, given: dict[str, Any], option: str) -> None:
-    from genus.cli._data import Reading, check
+    from genus.cli._input import Reading, check
 
     check(data, Reading.of(given).of_texts(), need_labels=False)
 
@@ -68,7 +68,7 @@ def _folder(path: str, given: dict[str, Any], option: str) -> None:
 
 
 def _tree(path: str, given: dict[str, Any], option: str) -> None:
-    from genus.cli._data import read_json
+    from genus.cli._input import read_json
 
     if not Path(path).is_fifo():  # a pipe can be read only once
         read_json(path, option)

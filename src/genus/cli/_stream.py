@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from genus._columns import LABEL_NAMES, TEXT_NAMES, usual_name
-from genus.cli._data import Reading, as_labels, save_model
-from genus.cli._show import cell, clean, console, count, to_json
+from genus.cli._input import Reading, as_labels, save_model
+from genus.cli._output import cell, clean, console, count, to_json
 from genus.errors import DataError
+from genus.io.columns import LABEL_NAMES, TEXT_NAMES, usual_name
 
 if TYPE_CHECKING:
-    from genus.classifier import TextClassifier
+    from genus.classifier.text_classifier import TextClassifier
 
 _CHUNK = 1 << 16  # bytes read at once: what is read when a signal comes is still learned
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus.cli._checks import MODEL, TARGET, UNLABELED_DATA, command
-from genus.cli._data import Reading, chunks, data_options, find_class, gives_sets, open_model
-from genus.cli._show import (
+from genus.cli._input import Reading, chunks, data_options, find_class, gives_sets, open_model
+from genus.cli._output import (
     cell,
     clean,
     console,
@@ -26,9 +26,9 @@ from genus.cli._show import (
 )
 
 if TYPE_CHECKING:
-    from genus.classifier import TextClassifier
+    from genus.classifier.text_classifier import TextClassifier
     from genus.explain import Explanation
-    from genus.io import Table
+    from genus.io.tables import Table
 
 _AT_ONCE = 4_000_000  # probabilities held in memory, at most
 
@@ -130,7 +130,7 @@ def _sets_of_labels(clf: TextClassifier, texts: list[str]) -> tuple[list[list[An
 
 
 def _messages(messages: tuple[str, ...]) -> Table:
-    from genus.io import Table
+    from genus.io.tables import Table
 
     return Table("messages", list(messages), None, list(range(1, len(messages) + 1)))
 

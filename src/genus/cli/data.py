@@ -7,18 +7,7 @@ from typing import Any
 
 import click
 
-from genus.cli._show import (
-    cell,
-    clean,
-    console,
-    count,
-    json_option,
-    print_json,
-    shorten,
-    size,
-    table,
-    to_json,
-)
+from genus.cli._output import cell, clean, console, count, json_option, print_json, shorten, size, table, to_json
 
 
 @click.group()

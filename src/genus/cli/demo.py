@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from genus.cli._show import console, json_option, print_json, working
+from genus.cli._output import console, json_option, print_json, working
 
 
 @click.command()

@@ -9,21 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from genus.cli._checks import DATA, MODEL, TARGET, command
-from genus.cli._data import Reading, chunks, data_options, gives_sets, open_model
-from genus.cli._show import (
-    cell,
-    console,
-    count,
-    json_option,
-    print_json,
-    shorten,
-    table,
-    working,
-    write_text,
-)
+from genus.cli._input import Reading, chunks, data_options, gives_sets, open_model
+from genus.cli._output import cell, console, count, json_option, print_json, shorten, table, working, write_text
 
 if TYPE_CHECKING:
-    from genus.classifier import TextClassifier
+    from genus.classifier.text_classifier import TextClassifier
     from genus.report import ClassScore, Evaluation
 
 _AT_ONCE = 4_000_000  # probabilities held in memory, at most

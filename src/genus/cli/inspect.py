@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus.cli._checks import MODEL, command
-from genus.cli._data import find_class, n_documents, open_model
-from genus.cli._show import cell, clean, console, count, json_option, print_json, size, table
+from genus.cli._input import find_class, n_documents, open_model
+from genus.cli._output import cell, clean, console, count, json_option, print_json, size, table
 from genus.errors import DataError
 
 if TYPE_CHECKING:
-    from genus.classifier import TextClassifier
+    from genus.classifier.text_classifier import TextClassifier
 
 _CLASSES = 20  # shown in a terminal
 
@@ -37,7 +37,7 @@ def inspect(model: str, label: str | None, tree: bool, word: str | None, words: 
     genus inspect tickets.genus --tree
     genus inspect tickets.genus --word toner
     """
-    from genus.persistence import describe_file
+    from genus.io.model_file import describe_file
 
     about = describe_file(model)
     clf = open_model(model)

@@ -7,21 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus.cli._checks import DATA, MODEL, command
-from genus.cli._data import Reading, as_labels, data_options, n_documents, open_model, read, save_model
-from genus.cli._show import (
-    cell,
-    clean,
-    console,
-    count,
-    json_option,
-    print_json,
-    working,
-)
+from genus.cli._input import Reading, as_labels, data_options, n_documents, open_model, read, save_model
+from genus.cli._output import cell, clean, console, count, json_option, print_json, working
 from genus.cli._stream import learn_stream, streams
 from genus.errors import DataError
 
 if TYPE_CHECKING:
-    from genus.classifier import TextClassifier
+    from genus.classifier.text_classifier import TextClassifier
 
 
 @command()

@@ -9,24 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus.cli._checks import DATA, MODEL, TARGET, command
-from genus.cli._data import Reading, as_labels, data_options, find_class, open_model, read
-from genus.cli._show import (
-    cell,
-    clean,
-    console,
-    count,
-    json_option,
-    shorten,
-    table,
-    to_json,
-    working,
-    write_text,
-)
+from genus.cli._input import Reading, as_labels, data_options, find_class, open_model, read
+from genus.cli._output import cell, clean, console, count, json_option, shorten, table, to_json, working, write_text
 
 if TYPE_CHECKING:
-    from genus.classifier import TextClassifier
-    from genus.io import Table
-    from genus.marking import MarkedText, Review
+    from genus.classifier.text_classifier import TextClassifier
+    from genus.io.tables import Table
+    from genus.models.relevance.marking import MarkedText, Review
 
 _CLASSES, _SUSPECTS, _WORDS = 20, 10, 8  # shown in a terminal
 
@@ -74,7 +63,7 @@ def mark(
         raise click.UsageError("--class is for messages: DATA has its own labels")
     if report is not None and data is None:
         raise click.UsageError("--report needs DATA")
-    from genus._views import RELEVANCE
+    from genus.classifier.questions import RELEVANCE
 
     clf = open_model(model)
     clf._parts_with(*RELEVANCE)  # says so if it cannot mark

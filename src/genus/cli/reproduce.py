@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus.cli._checks import FOLDER, command
-from genus.cli._show import cell, console, json_option, print_json, table, to_json, write_text
+from genus.cli._output import cell, console, json_option, print_json, table, to_json, write_text
 from genus.experiments import PAPERS, experiment
 
 if TYPE_CHECKING:
-    from genus.experiments._table import Cell, Experiment, Marks, Plot, Results, Row
+    from genus.experiments.harness.table import Cell, Experiment, Marks, Plot, Results, Row
 
 
 @command()
@@ -42,7 +42,7 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: 
     genus reproduce tdm --quick
     genus reproduce all --out report
     """
-    from genus._arrays import available_cores
+    from genus.base.arrays import available_cores
 
     folder = Path(out) if out is not None else None
     names = list(PAPERS) if paper == "all" else [paper]
@@ -55,7 +55,7 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: 
             raise
         click.echo("genus: stopped; the same command goes on from here", err=True)
         raise click.exceptions.Exit(130) from None
-    from genus.experiments._frame import surroundings
+    from genus.experiments.pages.frame import surroundings
 
     arguments = [paper, *["--quick"] * quick]
     around = surroundings(arguments, jobs)
@@ -72,7 +72,7 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: 
 
 
 def _run(names: list[str], quick: bool, folder: Path | None, jobs: int) -> list[tuple[str, Experiment, Results]]:
-    from genus.experiments._run import is_here, run
+    from genus.experiments.harness.run import is_here, run
 
     planned = [experiment(name, quick=quick) for name in names]
     folders = [folder / name if folder is not None and len(names) > 1 else folder for name in names]
@@ -91,9 +91,9 @@ def _write(
     whole: bool,
 ) -> dict[str, Any]:
     """The pages and what programs read, in the folder if there is one; returns the latter."""
-    from genus.experiments._overview import make_overview
-    from genus.experiments._page import make_page
-    from genus.experiments._summary import to_dict
+    from genus.experiments.pages.overview import make_overview
+    from genus.experiments.pages.page import make_page
+    from genus.experiments.pages.summary import to_dict
 
     by_paper = {name: to_dict(planned, results) | {"run": around} for name, planned, results in runs}
     found = by_paper if whole else next(iter(by_paper.values()))
@@ -151,8 +151,8 @@ def _said(done: Cell) -> str:
 
 
 def _print(planned: Experiment, results: Results) -> None:
-    from genus.experiments._statements import both, error_reductions, marks, paired_tests
-    from genus.experiments._table import blocks
+    from genus.experiments.harness.table import blocks
+    from genus.experiments.pages.statements import both, error_reductions, marks, paired_tests
 
     out = console()
     out.print(cell(planned.title, "bold"))

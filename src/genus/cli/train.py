@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus._registry import MODELS
+from genus.cli._auto_options import print_leaderboard, read_tree, search_options
 from genus.cli._checks import DATA, TARGET, TEXTS, command
-from genus.cli._data import Reading, data_options, learnable, n_documents, read, read_texts, save_model
-from genus.cli._search import print_leaderboard, read_tree, search_options
-from genus.cli._show import cell, console, count, json_option, print_json, size, table, working
+from genus.cli._input import Reading, data_options, learnable, n_documents, read, read_texts, save_model
+from genus.cli._output import cell, console, count, json_option, print_json, size, table, working
 from genus.errors import DataError
 
 if TYPE_CHECKING:
-    from genus.classifier import TextClassifier
+    from genus.classifier.text_classifier import TextClassifier
 
 _CLASSES = 10  # shown after training
 
@@ -132,7 +132,7 @@ def train(
     labels = learnable(given)
     if given.label_sets is not None and name != "auto":
         raise DataError(f"{given.name}: rows have several labels: these are for --model auto, not {name}")
-    from genus.classifier import TextClassifier
+    from genus.classifier.text_classifier import TextClassifier
 
     begin = time.perf_counter()
     tells = name != "auto" and "verbose" in chosen.get_params()  # a sampler shows its sweeps itself
@@ -207,7 +207,7 @@ def _vectorizer(options: dict[str, Any]) -> Any:
     """How texts are counted."""
     import numpy as np
 
-    from genus.text import Vectorizer
+    from genus.text.vectorizer import Vectorizer
 
     chosen = {name: value for name, value in options.items() if name != "ngrams"}
     words = options["analyzer"] == "word"

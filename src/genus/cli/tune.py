@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
+from genus.cli._auto_options import print_leaderboard, read_tree, search_options
 from genus.cli._checks import DATA, TARGET, TEXTS, command
-from genus.cli._data import Reading, data_options, learnable, read, read_texts, save_model
-from genus.cli._search import print_leaderboard, read_tree, search_options
-from genus.cli._show import cell, console, count, json_option, print_json, size, working
+from genus.cli._input import Reading, data_options, learnable, read, read_texts, save_model
+from genus.cli._output import cell, console, count, json_option, print_json, size, working
 
 _TUNING_BUDGET = 600.0
 
@@ -43,7 +43,7 @@ def tune(
         given = read(data, how)
         more = None if unlabeled is None else read_texts(unlabeled, how)
     labels = learnable(given)
-    from genus.classifier import TextClassifier
+    from genus.classifier.text_classifier import TextClassifier
 
     begin = time.perf_counter()
     clf = TextClassifier(

@@ -6,19 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from genus.experiments._table import Experiment
+    from genus.experiments.harness.table import Experiment
 
-PAPERS = {
-    "tdm": "tied_document_mixture",
-    "dmnb": "discriminative",
-    "rtm": "relevance",
-    "hier": "hierarchy",
-    "nlhb": "nonlinear",
-    "auto": "auto",
-}
+PAPERS = ("tdm", "dmnb", "rtm", "hier", "nlhb", "auto")
 
 
 def experiment(paper: str, *, quick: bool = False) -> Experiment:
     """The experiment of a paper; `quick` for fewer data sets and a smaller search."""
-    made: Experiment = import_module(f"genus.experiments.{PAPERS[paper]}").experiment(quick)
+    made: Experiment = import_module(f"genus.experiments.papers.{paper}").experiment(quick)
     return made

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from genus._arrays import Float64
+from genus.base.arrays import Float64
 from genus.report.metrics import ClassScore
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from genus.marking import Review
+from genus.models.relevance.marking import Review
 from genus.report.page import _e, _frame
 
 _SUSPECTS, _CLASSES, _TEXTS = 50, 50, 3  # shown

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genus._arrays import Float64, Int64
+from genus.base.arrays import Float64, Int64
 
 N_BINS = 15  # of confidence, equally wide; as is usual for the expected calibration error
 

@@ -1,0 +1,157 @@
+"""What `model="auto"` tries: a table of models, the rows they see, and their settings.
+
+A model is added by a line: a name for the leaderboard, the model's short name, a view of the texts, a weighting
+and the settings to try, the most promising first. How it is judged follows from what it can do (see
+`genus.auto`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from genus.base.estimator import _check_number
+from genus.text.vectorizer import Vectorizer
+from genus.text.weighting import TermWeighting
+
+MANY_TEXTS = 1000  # from here on, features of a single text say nothing that is worth their room,
+SOME_TEXTS = 4  # where classes have so many
+MOST_SCORES = 20_000_000  # documents times classes, for models in which every class learns from all documents
+ENOUGH_TEXTS = 100  # to see how texts are written, by how they begin
+ENOUGH_AGAIN = 20  # words that come again in one of them
+MOST_CHARACTERS = 20_000_000  # in all texts together: beyond, their n-grams would take gigabytes
+SHORT = 250  # characters of a text: how many such begin, end and go on from word to word tells much of them
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user asked for."""
+
+    objective: str
+    time_budget: float
+    vectorizer: Vectorizer | None
+    weighting: TermWeighting | None
+    random_state: int
+    n_jobs: int | None
+    tree: Any = None
+    class_prior: Any = "learned"
+
+    def check_budget(self) -> None:
+        _check_number("time_budget", self.time_budget, 1e-3, 1e9, "a positive number of seconds")
+
+
+# Where labels are found and not given: a base that counts all documents alike would hold on to wrong ones.
+FOUND_LABELS = {"refined": {"base_weight": 0.0}}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model on a view of the texts. ``n_probes`` settings are tried at once, ``n_more`` others if it does well.
+
+    Which ones follows from how they did where the model was tried before; settings stand here in the order in which
+    they are thought to do well.
+
+    ``prior`` is by how much the model is thought to fall short of the best, in accuracy, before anything is tried:
+    with few documents, what is measured says little more.
+    """
+
+    name: str
+    model: str
+    view: str
+    weighting: dict[str, Any] | None
+    settings: tuple[dict[str, Any], ...]
+    n_probes: int = 1
+    prior: float = 0.0
+    n_more: int = 5
+
+    @property
+    def every_class_learns_all(self) -> bool:
+        """Whether each class is learned from all documents, which takes too long for thousands of classes."""
+        return self.model == "refined"
+
+    def along_path(self, settings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Of settings, those that cost little once the first is tried: all but its cost stays as it is."""
+        return [s for s in settings if s | {"cost": 0} == settings[0] | {"cost": 0}]
+
+    @property
+    def uses_tree(self) -> bool:
+        """Whether the model is for classes in a tree."""
+        return self.model in ("hs", "hm")
+
+
+def _refined() -> tuple[dict[str, Any], ...]:
+    best = [(1.0, 0.25, 1.0), (0.3, 0.25, 1.0), (1.0, 0.25, 0.0), (1.0, 0.0, 0.0), (0.3, 0.0, 1.0)]
+    others = [(3.0, 0.25, 1.0), (0.3, 0.25, 0.0), (1.0, 0.0, 1.0), (0.1, 0.25, 0.0), (0.1, 0.25, 1.0)]
+    return tuple({"cost": c, "base_weight": b, "focus": f} for c, b, f in best + others)
+
+
+def _tied() -> tuple[dict[str, Any], ...]:
+    pairs = [(0.3, 0.3), (0.3, 0.05), (0.6, 0.1), (0.1, 0.8), (0.6, 0.01), (0.1, 0.01)]
+    return tuple({"class_smoothing": a, "background_smoothing": b} for a, b in pairs)
+
+
+def _tfidf(power: float) -> dict[str, Any]:
+    return {"tf": "log", "idf": "smooth", "idf_power": power, "norm": "l2"}
+
+
+# Cheap ones first: what comes late is left out where time is short.
+PORTFOLIO = (
+    Candidate("naive Bayes", "nb", "words", None, tuple({"alpha": a} for a in (0.3, 0.1, 1.0, 0.03)), 4, 0.04),
+    Candidate("refined", "refined", "words", _tfidf(1.0), _refined(), 10),
+    Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 2, 0.015, 2),
+    Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 2, 0.015, 2),
+    Candidate("refined, presence", "refined", "words", _tfidf(0.5) | {"tf": "binary"}, _refined(), 2, 0.02, 2),
+    Candidate("refined, characters", "refined", "characters", _tfidf(1.0), _refined(), 2, 0.005, 1),
+    Candidate("refined, pairs, presence", "refined", "pairs", _tfidf(0.5) | {"tf": "binary"}, _refined(), 2, 0.02, 2),
+    Candidate("tree", "hm", "words", {"tf": "log1p", "norm": "l2", "scale": 10.0}, ({},), 1, 0.02),
+    Candidate("tied documents", "tdm", "words", {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5}, _tied(), 1, 0.04, 2),
+)
+
+
+def usual_views(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorizer]:
+    """The vectorizers by the names that candidates use, for texts of such number, size and kind."""
+    many = len(texts) >= max(MANY_TEXTS, SOME_TEXTS * n_classes)
+    words: dict[str, Any] = {"split_unspaced": True, "dtype": np.float32}
+    if written_from_counts(texts):
+        return {"words": Vectorizer(**words)}
+    n_characters = sum(map(len, texts))
+    short = many and n_characters <= SHORT * len(texts)
+    pairs = Vectorizer(ngram_range=(1, 2), edges=short, min_df=1 + many, **words)
+    views = {"words": Vectorizer(**words), "pairs": pairs}
+    if n_characters <= MOST_CHARACTERS:
+        within, across = ("char_wb", (3, 5)), ("char", (4, 5))  # words: of short texts, both have as many n-grams
+        analyzer, lengths = across if short else within
+        views["characters"] = Vectorizer(analyzer=analyzer, ngram_range=lengths, min_df=2 + many, dtype=np.float32)
+    return views
+
+
+def written_from_counts(texts: Sequence[str]) -> bool:
+    """Whether texts are words repeated as often as they were counted: what stands side by side says nothing.
+
+    A word that comes again in a sentence hardly ever follows itself; in such texts it always does.
+    """
+    step = max(len(texts) // ENOUGH_TEXTS, 1)
+    again = following = 0
+    for text in texts[::step]:
+        words = text[:2000].split()
+        again += len(words) - len(set(words))
+        following += sum(word == after for word, after in pairwise(words))
+    return again >= ENOUGH_AGAIN and following > 0.9 * again
+
+
+def own_weighting(weighting: TermWeighting) -> tuple[Candidate, ...]:
+    """The portfolio where the user has said how counts are weighed: one candidate for each model and view."""
+    params = weighting.get_params()
+    found = {(c.model, c.view): replace(c, weighting=params) for c in reversed(PORTFOLIO)}
+    return tuple(reversed(found.values()))
+
+
+def own_view(weighting: TermWeighting | None) -> tuple[Candidate, ...]:
+    """The portfolio where the user has said how texts are counted: one candidate for each model and weighting."""
+    candidates = PORTFOLIO if weighting is None else own_weighting(weighting)
+    found = {(c.model, str(c.weighting)): replace(c, view="given") for c in reversed(candidates)}
+    return tuple(reversed(found.values()))

@@ -1,0 +1,278 @@
+"""The search itself: candidates are tried in turn, compared, and pooled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from genus._registry import make_model
+from genus.auto.candidates import FOUND_LABELS, Candidate
+from genus.auto.class_tree import ClassTree
+from genus.auto.cross_validation import Jury, Scores, Settings
+from genus.auto.features import Materials
+from genus.auto.self_training import Student
+from genus.base.arrays import Float64
+from genus.base.documents import take_rows
+from genus.calibration import Temperature, lead, pool_weights
+from genus.pipeline.rejection import Rejection
+from genus.text.vectorizer import Vectorizer
+from genus.text.weighting import TermWeighting
+
+_MOST_MEMBERS = 4
+_LATER = 0.001  # by how much a setting is thought to fall short of the one before it in the portfolio
+_SECONDS_A_CLASS = 4e-8  # for each entry and setting, of models in which every class learns from all documents
+_ENTRIES_A_DOCUMENT = 10  # as long as it takes to look at a document
+_COMPANY = 0.005  # by how much each further view of the texts is thought to improve a pool
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A setting of a candidate, and how it did on documents left out."""
+
+    candidate: Candidate
+    setting: dict[str, Any]
+    scores: Scores
+    temperature: Temperature
+    prior: float  # by how much it was thought to fall short
+    value: float  # as believed after it was tried
+    accuracy: float
+    macro_f1: float
+    log_loss: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Member:
+    """A trial that was chosen, with its weight in the pool."""
+
+    trial: Trial
+    temperature: Temperature
+    weight: float
+
+
+@dataclass
+class Search:
+    """One search: its documents, its rules, and what was found."""
+
+    texts: list[str]  # the labelled ones before the others
+    jury: Jury
+    candidates: Sequence[Candidate]
+    views: dict[str, Vectorizer]
+    deadline: float
+    progress: Callable[[str, float], None]
+    tree: ClassTree | None = None
+    trials: list[Trial] = field(default_factory=list)
+    cut_short: bool = False
+    _materials: dict[str, Materials] = field(default_factory=dict)
+    _rates: dict[str, float] = field(default_factory=dict)  # seconds for each setting and unit of work, by model
+
+    def run(self) -> None:
+        """Probe every candidate, then look closer at the best two. Ctrl-C ends it with what was found."""
+        try:
+            probed = [c for c in self.candidates if self._try(c, self._probes(c))]
+            probed.sort(key=lambda c: -self.best_of(c).value)
+            for candidate in probed[:2]:
+                tried = [t.setting for t in self.trials if t.candidate is candidate]
+                untried = [s for s in self._promising(candidate) if s not in tried]
+                self._try(candidate, untried[: candidate.n_more])
+        except KeyboardInterrupt:
+            if not self.trials:
+                raise
+            self.cut_short = True
+
+    def _probes(self, candidate: Candidate) -> list[dict[str, Any]]:
+        """What to try of a candidate at once: all of its settings, or those next to the most promising one."""
+        settings = self._promising(candidate)
+        if candidate.n_probes < len(settings) and candidate.model == "refined":
+            settings = candidate.along_path(settings)
+        return settings[: candidate.n_probes]
+
+    def _promising(self, candidate: Candidate) -> list[dict[str, Any]]:
+        """The candidate's settings: first those that do best where the same model was tried on other rows."""
+        values: dict[str, list[float]] = {}
+        for trial in self.trials:
+            if trial.candidate.model == candidate.model:
+                values.setdefault(str(trial.setting), []).append(trial.value)
+        return sorted(candidate.settings, key=lambda s: -float(np.mean(values.get(str(s), [-np.inf]))))
+
+    def best_of(self, candidate: Candidate) -> Trial:
+        return max((t for t in self.trials if t.candidate is candidate), key=lambda t: t.value)
+
+    def materials(self, view: str) -> Materials:
+        if view not in self._materials:
+            self._materials[view] = Materials.of(self.views[view], self.texts)
+        return self._materials[view]
+
+    def _can_read(self, view: str) -> bool:
+        """Whether the view is there. One of which no feature is left is given up, where others have some."""
+        if view in self.views:
+            try:
+                self.materials(view)
+            except ValueError:
+                if not self._materials:
+                    raise
+                del self.views[view]
+        return view in self.views
+
+    def _try(self, candidate: Candidate, settings: Settings) -> bool:
+        """Judge these settings, or as many of them as there is time for."""
+        if not settings or not self._can_read(candidate.view):
+            return False
+        tried = False
+        while settings and (n := self._affordable(candidate, len(settings))):
+            self._judge(candidate, settings[:n])
+            settings, tried = settings[n:], True
+        return tried
+
+    def _judge(self, candidate: Candidate, settings: Settings) -> None:
+        begin = time.monotonic()
+        materials = self.materials(candidate.view)
+        _, rows, new_rows = materials.weighted(candidate.weighting)
+        model = self._new_model(candidate, coded=True).set_params(n_jobs=1)
+        found = self.jury.judge(model, settings, rows, new_rows)
+        seconds = (time.monotonic() - begin) / len(settings)
+        self._rates[candidate.model] = seconds / self._work(candidate)
+        for setting, scores in zip(settings, found, strict=True):
+            self.trials.append(self._trial(candidate, setting, scores, seconds))
+        self.progress(candidate.name, max(t.accuracy for t in self.trials))
+
+    def _affordable(self, candidate: Candidate, n: int) -> int:
+        """How many of n settings to try next: one, where they may take long and nothing is known of the model yet."""
+        if not self.trials:
+            return n
+        known = candidate.model in self._rates
+        guess = _SECONDS_A_CLASS if candidate.every_class_learns_all else max(self._rates.values())
+        each = self._rates.get(candidate.model, guess) * self._work(candidate)
+        last_fit = each if candidate.every_class_learns_all else 0.0  # of what is chosen, on all documents
+        left = self.deadline - time.monotonic() - last_fit
+        if each * n > left:
+            self.cut_short = True
+            n = int(max(left, 0) / each)
+        return min(n, 1) if not known and each * n > left / 4 else n
+
+    def _work(self, candidate: Candidate) -> float:
+        """What the time of one setting grows with: entries and documents, for each class where it learns from all."""
+        n_entries = len(self.materials(candidate.view).counts.data) + _ENTRIES_A_DOCUMENT * len(self.texts)
+        return float(n_entries * (self.jury.n_classes if candidate.every_class_learns_all else 1))
+
+    def _trial(self, candidate: Candidate, setting: dict[str, Any], scores: Scores, seconds: float) -> Trial:
+        lengths = self.materials(candidate.view).lengths[self.jury.chosen]
+        temperature = Temperature.fit(scores, self.jury.codes, lengths)
+        verdict = self.jury.measure(temperature.scaled(scores, lengths))
+        short = candidate.prior + _LATER * candidate.settings.index(setting)
+        value = self.jury.believed(verdict.value, short)
+        return Trial(candidate, setting, scores, temperature, short, *verdict._replace(value=value), seconds)
+
+    # What was chosen
+
+    def members(self) -> list[Member]:
+        """The best trial and, one by one, those that help most beside it; weights are learned on their scores."""
+        best = sorted(
+            {id(c): self.best_of(c) for c in (t.candidate for t in self.trials)}.values(), key=lambda t: -t.value
+        )
+        scores = {id(t): self._calibrated(t) for t in best}
+        chosen, weights, value = [best[0]], np.ones(1), best[0].value
+        while len(chosen) < _MOST_MEMBERS:
+            pools = [self._pooled([*chosen, t], scores) for t in best if t not in chosen]
+            helps = [pool for pool in pools if pool[0] > value]
+            if not helps:
+                break
+            value, weights, chosen = max(helps, key=lambda pool: pool[0])
+        return [Member(t, t.temperature, float(w)) for t, w in zip(chosen, weights, strict=True)]
+
+    def _pooled(self, trials: list[Trial], scores: dict[int, Scores]) -> tuple[float, Float64, list[Trial]]:
+        """What to believe of a pool of these, and their weights in it."""
+        parts = [scores[id(t)] for t in trials]
+        weights = pool_weights(parts, self.jury.codes)
+        if weights.min() == 0:
+            return -np.inf, weights, trials  # one of them is not needed
+        measured = self.jury.measure(np.add.reduce([w * s for w, s in zip(weights, parts, strict=True)])).value
+        prior = trials[0].prior - _COMPANY * (len({t.candidate.view for t in trials}) - 1)
+        return self.jury.believed(measured, prior), weights, trials
+
+    def _calibrated(self, trial: Trial) -> Scores:
+        lengths = self.materials(trial.candidate.view).lengths[self.jury.chosen]
+        return trial.temperature.scaled(trial.scores, lengths)
+
+    def retried(self, member: Member, scores: Scores, how: str, seconds: float) -> Member:
+        """The member with other scores of documents left out."""
+        trial = member.trial
+        found = self._trial(trial.candidate, trial.setting, scores, seconds)
+        named = replace(trial.candidate, name=f"{trial.candidate.name}: {how}")
+        return Member(replace(found, candidate=named), found.temperature, member.weight)
+
+    def reweighted(self, members: Sequence[Member]) -> list[Member]:
+        """The same members with weights that fit their scores."""
+        weights = pool_weights([self._calibrated(m.trial) for m in members], self.jury.codes)
+        return [replace(m, weight=float(w)) for m, w in zip(members, weights, strict=True)]
+
+    def judged(self, members: Sequence[Member], prior: float) -> float:
+        """What to believe of a pool; its members go to the leaderboard."""
+        self.trials += [m.trial for m in members]
+        pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
+        return self.jury.believed(self.jury.measure(pooled).value, prior)
+
+    def sharpness(self, members: Sequence[Member]) -> Temperature:
+        """The temperature of pooled scores by how far the best class leads: sums of margins grow too fast with it."""
+        pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
+        return Temperature.fit(pooled, self.jury.codes, lead(pooled))
+
+    def rejection(self, members: Sequence[Member], sharpness: Temperature) -> Rejection:
+        """What is usual among documents left out."""
+        pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
+        pooled = sharpness.scaled(pooled, lead(pooled))
+        return Rejection.fit(pooled, self.materials(members[0].trial.candidate.view).shares[self.jury.chosen])
+
+    def parts(self, member: Member) -> tuple[Vectorizer, TermWeighting | None]:
+        """How the member reads texts: by the vectorizer that it shares with others, and a weighting of its own."""
+        materials = self.materials(member.trial.candidate.view)
+        return materials.vectorizer, deepcopy(materials.weighted(member.trial.candidate.weighting)[0])
+
+    def model(self, member: Member, n_jobs: int | None, *, coded: bool = False) -> Any:
+        """The member's model, not yet fitted."""
+        model = self._new_model(member.trial.candidate, coded=coded)
+        return model.set_params(**member.trial.setting, n_jobs=n_jobs)
+
+    def _new_model(self, candidate: Candidate, *, coded: bool) -> Any:
+        """A model of the classes, or of their numbers."""
+        model = make_model(candidate.model)
+        if self.tree is None or not candidate.uses_tree:
+            return model
+        return model.set_params(tree=self.tree.coded if coded else self.tree.named if self.tree.given else None)
+
+    def fitted(self, member: Member, labels: NDArray[Any], weights: Float64, n_jobs: int | None) -> Any:
+        """The member's model, learned from all labelled documents."""
+        candidate = member.trial.candidate
+        rows = self.materials(candidate.view).weighted(candidate.weighting)[1]
+        return self.model(member, n_jobs)._fit_rows(take_rows(rows, np.arange(len(labels))), labels, weights)
+
+    def student(self, member: Member, *, as_new: bool, n_jobs: int | None, coded: bool) -> Student:
+        """The member as it learns from texts without labels; its documents to learn from, or as if they were new."""
+        candidate = member.trial.candidate
+        materials = self.materials(candidate.view)
+        _, learned, new = materials.weighted(candidate.weighting)
+        rows = new if as_new else learned
+        model = self.model(member, n_jobs, coded=coded).set_params(**FOUND_LABELS.get(candidate.model, {}))
+        return Student(model, rows, materials.lengths, member.temperature, member.weight)
+
+    def leaderboard(self, members: Sequence[Member]) -> list[dict[str, Any]]:
+        """What was tried, the best first."""
+        weights = {id(m.trial): m.weight for m in members}
+        return [
+            {
+                "candidate": t.candidate.name,
+                "settings": dict(t.setting),
+                "accuracy": t.accuracy,
+                "macro_f1": t.macro_f1,
+                "log_loss": t.log_loss,
+                "seconds": t.seconds,
+                "weight": weights.get(id(t), 0.0),
+            }
+            for t in sorted(self.trials, key=lambda t: -t.value)
+        ]

@@ -1,0 +1,99 @@
+"""Learning from texts without labels: they are given the labels that a first model finds, and count a little.
+
+    1. models of the labelled documents, pooled, give every unlabelled one its most probable class;
+    2. the models are learned anew from all documents, in which an unlabelled one counts ``weight`` of a labelled;
+    3. and again, with the labels that these give, if there is more than one round.
+
+The unlabelled texts also tell which words are common: the vocabulary and idf are theirs too. Whether to do this at
+all, and with which weight, is judged on labelled documents left out (`genus.auto`). Soft counts by expectation
+maximisation gain more on some collections and ruin others, and are not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from genus.base.arrays import Float64, Int64, SparseRows
+from genus.base.documents import take_rows
+from genus.calibration import Temperature
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How much an unlabelled document counts, and how often labels are found anew.
+
+    ``prior`` is by how much the scheme is thought to fall short of the best, in accuracy, before it is tried.
+    """
+
+    weight: float
+    rounds: int
+    prior: float
+
+    @property
+    def name(self) -> str:
+        return f"unlabelled texts, weight {self.weight:g}" if self.rounds else "labelled texts only"
+
+
+SCHEMES = (Scheme(0.1, 1, 0.0), Scheme(0.3, 1, 0.005), Scheme(0.0, 0, 0.02))  # the safe default first
+
+
+@dataclass(frozen=True)
+class Student:
+    """One member of a pool: its model, not yet fitted, and all documents, the labelled before the unlabelled."""
+
+    model: Any
+    rows: SparseRows
+    lengths: Float64
+    temperature: Temperature
+    weight: float
+
+    def scores(self, fitted: Any, numbers: Int64) -> Float64:
+        """The member's part in the pool's scores of these documents."""
+        scores = fitted._joint_log_likelihood(take_rows(self.rows, numbers))
+        return self.weight * self.temperature.scaled(scores, self.lengths[numbers])
+
+    def taught(self, numbers: Int64, labels: NDArray[Any], weights: Float64, classes: NDArray[Any]) -> Any:
+        """A model of these documents that knows all classes."""
+        model, rows = clone(self.model), take_rows(self.rows, numbers)
+        if len(np.unique(labels)) == len(classes):
+            return model._fit_rows(rows, labels, weights)
+        return model._partial_fit_rows(rows, labels, weights, classes)
+
+
+def teach(
+    students: Sequence[Student],
+    train: Int64,
+    labels: NDArray[Any],
+    weights: Float64,
+    unlabelled: Int64,
+    classes: NDArray[Any],
+    scheme: Scheme,
+) -> list[Any]:
+    """A model for each student, of the labelled documents ``train`` and of the ``unlabelled`` ones.
+
+    Examples
+    --------
+    >>> from genus import MultinomialNB
+    >>> from genus.base.estimator import _to_rows
+    >>> rows = _to_rows(np.array([[2, 0, 0, 0], [0, 2, 0, 0], [1, 0, 1, 0], [0, 0, 2, 0], [0, 1, 0, 1]]))
+    >>> student = Student(MultinomialNB(), rows, np.full(5, 2.0), Temperature(), 1.0)
+    >>> labels = np.array(["a", "b"])
+    >>> arguments = [student], np.array([0, 1]), labels, np.ones(2), np.array([2, 3, 4]), labels
+    >>> [model] = teach(*arguments, Scheme(0.5, 2, 0.0))
+    >>> model.predict(np.array([[0, 0, 1, 0], [0, 0, 0, 1]])).tolist()  # words that no labelled document has
+    ['a', 'b']
+    """
+    models = [s.taught(train, labels, weights, classes) for s in students]
+    numbers = np.concatenate([train, unlabelled])
+    counted = np.concatenate([weights, np.full(len(unlabelled), scheme.weight)])
+    for _ in range(scheme.rounds):
+        pooled = np.add.reduce([s.scores(m, unlabelled) for s, m in zip(students, models, strict=True)])
+        found = np.concatenate([labels, classes[pooled.argmax(axis=1)]])
+        models = [s.taught(numbers, found, counted, classes) for s in students]
+    return models

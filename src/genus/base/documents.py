@@ -1,0 +1,284 @@
+"""What a model of documents remembers: the documents themselves, and their exact sums by class.
+
+Documents keep the order in which they came; their position is their number. Merging puts those of the other
+model behind, unlearning closes the gap: the result is the model of the remaining documents, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from genus.base.arrays import Float64, Int32, Int64, SparseRows
+from genus.base.statistics import _NEVER_LEARNED, Batch, ClassCounts, Labels, Ledger, positions
+
+UInt64 = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents with their classes.
+
+    Attributes
+    ----------
+    counts : ClassCounts
+        Each class's sum of its documents' frequencies times their weights.
+    rows : SparseRows
+        In each row words rise and values are positive.
+    codes : int32 array of shape (n_documents,)
+        The class, as a position in ``counts.labels``.
+    weights : int64 array of shape (n_documents,)
+        In fixed point.
+    """
+
+    counts: ClassCounts
+    rows: SparseRows
+    codes: Int32
+    weights: Int64
+
+    @property
+    def labels(self) -> Labels:
+        return self.counts.labels
+
+    @property
+    def values(self) -> Float64:
+        return np.asarray(self.rows.data, dtype=np.float64)
+
+    def to_state(self) -> dict[str, NDArray[Any]]:
+        """The documents, without their sums, as arrays that can be mapped from a file."""
+        return {
+            "document_indptr": self.rows.indptr,
+            "document_words": self.rows.indices,
+            "document_values": self.values,
+            "document_codes": self.codes,
+            "document_weights": self.weights,
+        }
+
+    @classmethod
+    def from_state(cls, counts: ClassCounts, state: Mapping[str, Any]) -> Documents:
+        """What `to_state` gave, not yet checked."""
+        rows = SparseRows(
+            state["document_indptr"], state["document_words"], state["document_values"], len(counts.indptr) - 1
+        )
+        return cls(counts, rows, state["document_codes"], state["document_weights"])
+
+    def check(self) -> None:
+        """Raise ValueError unless the arrays are what this class promises: a file may be damaged."""
+        self.counts.check()
+        self.check_shapes()
+        indptr, indices, data, n_columns = self.rows
+        sound = (
+            indptr[0] == 0 and indptr[-1] == len(indices) and (indptr[1:] >= indptr[:-1]).all()
+            and (indices >= 0).all() and (indices < n_columns).all()
+            and (data > 0).all() and np.isfinite(data).all()
+            and (self.codes >= 0).all() and (self.codes < self.counts.n_classes).all()
+            and (self.weights >= 0).all()
+            and np.array_equal(np.bincount(self.codes, minlength=self.counts.n_classes), self.counts.documents)
+        )  # fmt: skip
+        if not sound:
+            raise ValueError("the model's documents are inconsistent: the file is damaged.")
+
+    def check_shapes(self) -> None:
+        """The part of `check` that takes no time."""
+        self.counts.check_shapes()
+        arrays = {
+            "document_indptr": (self.rows.indptr, "i8"),
+            "document_words": (self.rows.indices, "i4"),
+            "document_values": (self.rows.data, "f8"),
+            "document_codes": (self.codes, "i4"),
+            "document_weights": (self.weights, "i8"),
+        }
+        for name, (array, dtype) in arrays.items():
+            if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype) or array.ndim != 1:
+                raise ValueError(f"{name} must be a one-dimensional array of {np.dtype(dtype)}.")
+        n = len(self.codes)
+        if len(self.rows.indptr) != n + 1 or len(self.weights) != n or len(self.rows.data) != len(self.rows.indices):
+            raise ValueError("the documents' arrays do not belong together.")
+
+    @cached_property
+    def _sorted_keys(self) -> tuple[UInt64, Int64]:
+        keys = _keys(self.rows, self.codes, self.weights)
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+
+    def locate(self, batch: Batch, *, distinct: bool) -> Int64:
+        """The number of a document equal to each of the batch's in words, class and weight; -1 where none is.
+
+        With ``distinct``, equal documents of the batch get different numbers, the latest first.
+        """
+        known = np.isin(batch.labels, self.labels)
+        codes = np.where(known, positions(batch.labels, self.labels), -1).astype(np.int32)[batch.codes]
+        rows = batch.rows
+        keys = _keys(rows, codes, batch.weights)
+        sorted_keys, order = self._sorted_keys
+        at = np.searchsorted(sorted_keys, keys, side="right") - 1
+        if distinct:
+            at = at - _occurrence(keys)
+        found = np.where(at >= 0, order[at], -1)
+        equal = (found >= 0) & (self.codes[found] == codes) & (self.weights[found] == batch.weights)
+        mine = np.diff(self.rows.indptr)[found]
+        equal &= mine == np.diff(rows.indptr)
+        pairs = np.flatnonzero(equal)
+        lengths = mine[pairs]
+        where = _spread(self.rows.indptr[found[pairs]], lengths), _spread(rows.indptr[pairs], lengths)
+        differs = self.rows.indices[where[0]] != rows.indices[where[1]]
+        differs |= self.rows.data[where[0]] != rows.data[where[1]]
+        equal[np.repeat(pairs, lengths)[differs]] = False
+        return np.where(equal, found, -1)
+
+
+class DocumentLedger(Ledger):
+    """A ledger that keeps the documents besides their sums. Its batches are `canonical` and its own."""
+
+    def __init__(self, documents: Documents | None = None, *, checked: bool = True) -> None:
+        super().__init__(None if documents is None else documents.counts, checked=checked)
+        self._documents = documents
+        self._documents_checked = checked
+        self._new: list[tuple[SparseRows, Labels, Int32, Int64]] = []
+
+    def add(self, batch: Batch, n_threads: int) -> None:
+        super().add(batch, n_threads)
+        self._new.append((batch.rows, batch.labels, batch.codes, batch.weights))
+
+    def documents(self, n_threads: int = 1) -> Documents:
+        """All documents, with sound content."""
+        counts = super().checked(n_threads)
+        if self._documents is not None and not self._documents_checked:
+            self._documents.check()
+            self._documents_checked = True
+        if self._documents is None or self._new:
+            old = self._documents
+            parts = [] if old is None else [(old.rows, old.labels, old.codes, old.weights)]
+            parts += self._new
+            self._documents = Documents(
+                counts,
+                _stack([rows for rows, *_ in parts], counts.n_words),
+                np.concatenate([positions(labels, counts.labels)[codes] for _, labels, codes, _ in parts]),
+                np.concatenate([weights for *_, weights in parts]),
+            )
+            self._new = []
+        return self._documents
+
+    def merged(self, other: Ledger, n_threads: int = 1) -> DocumentLedger:
+        assert isinstance(other, DocumentLedger)
+        mine, theirs = self.documents(n_threads), other.documents(n_threads)
+        counts = mine.counts.merge(theirs.counts, n_threads)
+        codes = [positions(part.labels, counts.labels)[part.codes] for part in (mine, theirs)]
+        rows = _stack([mine.rows, theirs.rows], counts.n_words)
+        weights = np.concatenate([mine.weights, theirs.weights])
+        return DocumentLedger(Documents(counts, rows, np.concatenate(codes), weights))
+
+    def without(self, batch: Batch, n_threads: int = 1) -> DocumentLedger:
+        mine = self.documents(n_threads)
+        counts = mine.counts.subtract(ClassCounts.of(batch, n_threads), n_threads)
+        gone = mine.locate(batch, distinct=True)
+        if (gone < 0).any():
+            raise ValueError(_NEVER_LEARNED)
+        return self._without(gone, counts)
+
+    def without_numbers(self, gone: Int64, batch: Batch, n_threads: int = 1) -> DocumentLedger:
+        """Without the documents of these numbers, which are those of the batch."""
+        counts = self.documents(n_threads).counts.subtract(ClassCounts.of(batch, n_threads), n_threads)
+        return self._without(gone, counts)
+
+    def _without(self, gone: Int64, counts: ClassCounts) -> DocumentLedger:
+        mine = self.documents()
+        keep = np.ones(len(mine.codes), dtype=bool)
+        keep[gone] = False
+        codes = positions(mine.labels[mine.codes[keep]], counts.labels)
+        return DocumentLedger(Documents(counts, take_rows(mine.rows, np.flatnonzero(keep)), codes, mine.weights[keep]))
+
+    def keep_words(self, keep: NDArray[np.bool_], n_threads: int = 1) -> DocumentLedger:
+        mine = self.documents(n_threads)
+        new_columns = np.cumsum(keep, dtype=np.int32) - np.int32(1)
+        rows = mine.rows._replace(indices=new_columns[mine.rows.indices], n_columns=int(keep.sum()))
+        return DocumentLedger(Documents(mine.counts.keep_words(keep), rows, mine.codes, mine.weights))
+
+
+def canonical(rows: SparseRows) -> SparseRows:
+    """A copy in which words rise and differ within a row, and no value is zero."""
+    indptr, indices, data, n_columns = rows
+    matrix = sparse.csr_array((data.astype(np.float64), indices.copy(), indptr.copy()), shape=(rows.n_rows, n_columns))
+    matrix.sum_duplicates()
+    if not matrix.data.all():
+        matrix.eliminate_zeros()
+    return SparseRows(
+        matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), matrix.data, n_columns
+    )
+
+
+def take_rows(rows: SparseRows, numbers: Int64) -> SparseRows:
+    """Some of the rows."""
+    lengths = np.diff(rows.indptr)[numbers]
+    entries = _spread(rows.indptr[numbers], lengths)
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    return SparseRows(indptr, rows.indices[entries], rows.data[entries], rows.n_columns)
+
+
+def row_sums(indptr: Int64, values: NDArray[Any]) -> Float64:
+    """The sum of each row's values."""
+    filled = np.diff(indptr) > 0
+    sums = np.zeros(len(filled))
+    if len(values):
+        sums[filled] = np.add.reduceat(values, indptr[:-1][filled])
+    return sums
+
+
+def _stack(parts: list[SparseRows], n_columns: int) -> SparseRows:
+    if len(parts) == 1:
+        return parts[0]._replace(n_columns=n_columns)
+    starts = np.cumsum([0] + [int(rows.indptr[-1]) for rows in parts])
+    bounds = [rows.indptr[1:] + start for rows, start in zip(parts, starts, strict=False)]
+    return SparseRows(
+        np.concatenate([np.zeros(1, dtype=np.int64), *bounds]),
+        np.concatenate([rows.indices for rows in parts]),
+        np.concatenate([rows.data for rows in parts]),
+        n_columns,
+    )
+
+
+def _spread(starts: Int64, lengths: Int64) -> Int64:
+    """starts[i], starts[i] + 1, ..., lengths[i] of them, for one i after the other."""
+    ends = np.cumsum(lengths)
+    return np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
+
+
+def _occurrence(keys: UInt64) -> Int64:
+    """How often each key has come before."""
+    order = np.argsort(keys, kind="stable")
+    first = np.searchsorted(keys[order], keys[order], side="left")
+    result = np.empty(len(keys), dtype=np.int64)
+    result[order] = np.arange(len(keys)) - first
+    return result
+
+
+def equal_documents(documents: Documents) -> tuple[Int64, Int64]:
+    """The group of each document, with all that have the same words, whatever their labels; and the groups' sizes.
+
+    Groups are numbered alike in whatever order documents come.
+    """
+    nothing = np.zeros(documents.rows.n_rows, dtype=np.int64)
+    keys = _keys(documents.rows, nothing.astype(np.int32), nothing)
+    _, group, size = np.unique(keys, return_inverse=True, return_counts=True)
+    return group, size
+
+
+def _keys(rows: SparseRows, codes: Int32, weights: Int64) -> UInt64:
+    """64 bits by which equal documents are found."""
+    words = _mix(rows.indices.astype(np.uint64) ^ _mix(np.asarray(rows.data, dtype=np.float64).view(np.uint64)))
+    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(words, dtype=np.uint64)))
+    keys: Any = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
+    return _mix(keys + _mix(codes.astype(np.uint64)) + _mix(~weights.astype(np.uint64)))
+
+
+def _mix(x: UInt64) -> UInt64:
+    """splitmix64's finisher."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

@@ -1,0 +1,167 @@
+"""A sparse table of words x classes: what each word adds to each class's score, and models that are one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from genus import _core
+from genus.base.arrays import Float64, Int32, Int64, SparseRows, n_threads
+from genus.base.estimator import GenerativeClassifier
+from genus.base.quantized_table import RoughCopy, RoughTable
+from genus.base.statistics import ONE, ClassCounts, Ledger
+
+_KINDS = {"indptr": ("int64",), "classes": ("int32",), "values": ("float64", "float32")}
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """What scoring reads: see ``score`` in the native core.
+
+    ``values`` holds log1p(ratio_c * count_wc) by word; ``bias`` is prior_scale * log p(c); ``log_uniform``
+    is the log probability of a word that the class has never seen. Values are in double precision, or in single
+    where that is enough: half the bytes to read for every word of a document.
+    """
+
+    indptr: Int64
+    classes: Int32
+    values: NDArray[np.floating]
+    bias: Float64
+    log_prior: Float64
+    log_uniform: Float64
+
+    @property
+    def arrays(self) -> tuple[Int64, Int32, NDArray[Any]]:
+        return self.indptr, self.classes, self.values
+
+    def best_classes(self, rows: SparseRows, threads: int) -> Int32:
+        """The number of the best class of each document, the first of equal ones."""
+        best: Int32
+        if (rough := self._rough_for(rows, threads)) is not None:
+            best = _core.best_classes_by(rough, *self._given(rows, *self._rough.columns, threads))
+        else:
+            best = _core.best_classes(*self._given(rows, threads))
+        return best
+
+    def scores(self, rows: SparseRows, threads: int, bias: Float64 | None = None) -> Float64:
+        """Of documents x classes, with this bias or another."""
+        table = self if bias is None else replace(self, bias=bias)
+        out = np.empty((rows.n_rows, len(self.bias)))
+        _core.score(*table._given(rows, out, threads))
+        return out
+
+    def add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64, threads: int) -> None:
+        """Add the documents' scores, each times its factor: see `PosteriorClassifier._add_scores`."""
+        if (rough := self._rough_for(rows, threads)) is not None:
+            _core.add_rough_scores(rough, *self._given(rows, factors, total, distances, threads))
+        else:
+            _core.add_scaled_rows(self.scores(rows, threads), factors, total, threads)
+
+    def _given(self, rows: SparseRows, *more: Any) -> tuple[Any, ...]:
+        """What kernels are given: this table, documents, and more."""
+        return *self.arrays, rows.indptr, rows.indices, rows.data, self.bias, self.log_uniform, *more
+
+    def _rough_for(self, rows: SparseRows, threads: int) -> RoughTable | None:
+        """Two classes are read at once as they are."""
+        return self._rough.for_rows(rows, threads) if len(self.bias) > 2 else None
+
+    @cached_property
+    def _rough(self) -> RoughCopy:
+        return RoughCopy(self.arrays, np.empty(0, np.int32), len(self.bias))  # no column has a parent
+
+    def row(self, w: int) -> slice:
+        n = len(self.values)
+        begin = min(max(int(self.indptr[w]), 0), n)
+        return slice(begin, min(max(int(self.indptr[w + 1]), begin), n))
+
+    def evidence(self, w: int, classes: Int64) -> Float64:
+        """log p(w | c) for some classes."""
+        row = self.row(w)
+        ids, values = self.classes[row], self.values[row]
+        if len(ids) == len(self.bias):
+            return values[classes] + self.log_uniform[classes]
+        # One cell more, so that classes beyond the row's last find something that is not theirs.
+        ids, values = np.append(ids, -1), np.append(values, 0.0)
+        at = np.searchsorted(ids[:-1], classes)
+        return np.asarray(np.where(ids[at] == classes, values[at], 0.0) + self.log_uniform[classes])
+
+    def row_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+        """What the bias (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
+        ids = np.asarray(classes, dtype=np.int64)
+        words = np.zeros((len(row.indices), len(ids)))
+        for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
+            if 0 <= w < len(self.indptr) - 1:
+                words[i] = x * self.evidence(w, ids)
+        return self.bias[ids], words
+
+    def check_shapes(self) -> None:
+        for name in self.__dataclass_fields__:
+            array, kinds = getattr(self, name), _KINDS.get(name, ("float64",))
+            if not isinstance(array, np.ndarray) or array.dtype.name not in kinds or array.ndim != 1:
+                raise ValueError(f"{name} must be a one-dimensional array of {' or '.join(kinds)}.")
+        if not len(self.indptr) or len(self.classes) != len(self.values):
+            raise ValueError("the score table's indptr, classes and values do not belong together.")
+
+
+class TableClassifier(GenerativeClassifier):
+    """Base of models whose class is one distribution over words: their parameters are a `ScoreTable`."""
+
+    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+        return self._score(rows)
+
+    def _score(self, rows: SparseRows, bias: Float64 | None = None) -> Float64:
+        table: ScoreTable = self._parameters
+        return table.scores(rows, n_threads(self.n_jobs), bias)
+
+    def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
+        table: ScoreTable = self._parameters
+        return table.best_classes(rows, n_threads(self.n_jobs))
+
+    def _add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64) -> None:
+        table: ScoreTable = self._parameters
+        table.add_scores(rows, factors, total, distances, n_threads(self.n_jobs))
+
+    # Looking inside
+
+    @property
+    def class_count_(self) -> Float64:
+        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
+
+    @property
+    def class_log_prior_(self) -> Float64:
+        log_prior: Float64 = self._parameters.log_prior
+        return log_prior
+
+    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+        table: ScoreTable = self._parameters
+        return table.row_evidence(row, classes)
+
+    # Keeping
+
+    def _get_state(self) -> dict[str, Any]:
+        """Everything learned, as arrays that can be mapped from a file."""
+        table: ScoreTable = self._parameters
+        counts = self._ledger.settle(n_threads(self.n_jobs))
+        state = {name: getattr(counts, name) for name in counts.__dataclass_fields__}
+        return state | {f"table_{name}": getattr(table, name) for name in table.__dataclass_fields__}
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
+        try:
+            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
+            table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
+        except KeyError as error:
+            raise ValueError(f"the model's state lacks {error}.") from None
+        counts.check_shapes()
+        table.check_shapes()
+        if any(len(array) != counts.n_classes for array in (table.bias, table.log_prior, table.log_uniform)):
+            raise ValueError("the score table and the labels are of different length.")
+        if len(table.indptr) != len(counts.indptr):
+            raise ValueError("the score table and the counts know different numbers of words.")
+        self._keep(Ledger(counts, checked=False))
+        self._parameters_cache = table

@@ -1,0 +1,424 @@
+"""Raw text in, label and evidence out."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from genus._registry import make_model
+from genus.auto.candidates import Wishes
+from genus.auto.choose import Choice, choose, choose_sets, holds_sets, plain_texts, searching, split_unlabeled
+from genus.base.arrays import Float64, n_threads
+from genus.classifier.one_by_one import OneByOne
+from genus.classifier.questions import ModelViews
+from genus.errors import ModelFileError
+from genus.explain import Explanation
+from genus.io import model_file as persistence
+from genus.pipeline.label_pool import LabelPool
+from genus.pipeline.pool import Pool
+from genus.pipeline.single import Parts
+from genus.text.inputs import check_two_classes, pair
+from genus.text.plan import as_texts
+from genus.text.vectorizer import Vectorizer
+from genus.text.weighting import TermWeighting
+
+
+class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Sorts texts into classes, and says why.
+
+    Parameters
+    ----------
+    model : str or estimator, default="auto"
+        "auto" tries models, weights and n-grams on texts left out, and pools the best; its probabilities are
+        calibrated. Or the model of the counts: a short name ("nb", "tdm", "dmnb", "rtm", ...; the guide lists
+        them) or a genus model with its settings.
+    vectorizer : Vectorizer or None, default=None
+        How texts become counts. By default single words, and bigrams of characters in scripts without spaces.
+    weighting : str, TermWeighting or None, default=None
+        What the counts weigh: one of the names of `TermWeighting.named`, or a weighting with its settings.
+        It learns from the texts of `fit` (or of the first `partial_fit`) and stays so: later texts are learned
+        and unlearned with the same idf, in which a new word is as rare as can be.
+    time_budget : float, default=60.0
+        Seconds that "auto" may search for. Small data take a few; the last fit comes on top.
+    objective : str, default="accuracy"
+        What "auto" looks for: "accuracy", "macro_f1", "micro_f1" (the accuracy, where each text has one label) or
+        "log_loss"; with sets of labels "example_f1", "micro_f1" or "macro_f1".
+    tree : LabelTree, or what makes one, default=None
+        For "auto": a tree of the classes (see `HierarchicalMixture`), so that models with a tree are tried too and
+        answers can be asked for at any level. None takes labels such as "hardware/printer" for paths.
+    class_prior : "learned", "uniform" or dict, default="learned"
+        For "auto": how probable classes are among the texts to come. By default as among those of `fit`; a dict has
+        the probability of each label.
+    random_state : int, default=0
+        How "auto" deals out the texts that it leaves out. The same number gives the same model, unless the time
+        budget cut the search short (``search_cut_short_``).
+    verbose : int, default=0
+        With 1, "auto" tells on standard error what it tries.
+    n_jobs : int or None, default=None
+        Threads; None for all cores. Takes the place of `n_jobs` in the parts. No result depends on it.
+
+    Attributes
+    ----------
+    model_ : estimator
+        The fitted model; for "auto" a pool of classifiers, its `members`.
+    vectorizer_ : Vectorizer
+        The fitted vectorizer; for "auto" that of the first member.
+    weighting_ : TermWeighting or None
+        The fitted weighting.
+    leaderboard_ : list of dict
+        For "auto": what was tried, its scores on texts left out, its time and its weight, the best first.
+    search_cut_short_ : bool
+        For "auto": whether time, or Ctrl-C, ended the search.
+    classes_ : ndarray
+        The labels, sorted.
+
+    Examples
+    --------
+    >>> from genus import TextClassifier
+    >>> texts = ["the match was won in the last minute", "shares fell as the bank warned", "a late goal won it"]
+    >>> clf = TextClassifier("nb").fit(texts, ["sport", "money", "sport"])
+    >>> clf.predict(["the bank fell"])
+    array(['money'], dtype='<U5')
+    >>> print(clf.explain("who won the match?"))
+    sport  (probability 0.894; next: money)
+      won           +0.847  x1
+      match         +0.442  x1
+      the           +0.154  x1
+      (prior)       +0.693
+      = log odds    +2.136
+      1 of 4 words are unknown and say nothing
+    """
+
+    _inside: Parts | Pool | LabelPool
+
+    def __init__(
+        self,
+        model: Any = "auto",
+        *,
+        vectorizer: Vectorizer | None = None,
+        weighting: str | TermWeighting | None = None,
+        time_budget: float = 60.0,
+        objective: str = "accuracy",
+        tree: Any = None,
+        class_prior: Any = "learned",
+        random_state: int = 0,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.model = model
+        self.vectorizer = vectorizer
+        self.weighting = weighting
+        self.time_budget = time_budget
+        self.objective = objective
+        self.tree = tree
+        self.class_prior = class_prior
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(
+        self, texts: Any, labels: Any, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
+    ) -> Self:
+        """Learn from texts and their labels.
+
+        Parameters
+        ----------
+        texts : list, tuple, array, pandas or polars Series, or Arrow array of str
+        labels : array-like of str or int, or list of sets of them
+            With "auto" also sets of labels, where a text has several or none. None for a text without a label,
+            where the model learns from such texts too ("auto", "nlhb").
+        sample_weight : array-like of float or None, default=None
+        unlabeled : list of str or None, default=None
+            For "auto": more texts of the same kind, whose labels nobody knows (see `genus.auto.self_training`).
+        groups : array-like or None, default=None
+            For "auto": texts of one group, such as reviews of one film, are left out together.
+        """
+        if self._is_auto:
+            self._take(self._choose(texts, labels, sample_weight, groups, unlabeled))
+            return self
+        self._refuse_for_auto(unlabeled)
+        parts = self._new_parts()
+        texts, labels = pair(texts, labels, missing=hasattr(parts.model, "unlabelled"))
+        check_two_classes(labels)
+        parts.fit(texts, labels, sample_weight)
+        self._inside = parts
+        return self
+
+    def partial_fit(self, texts: Any, labels: Any, sample_weight: Any = None, classes: Any = None) -> Self:
+        """Learn more. New words and new classes may come at any time."""
+        texts, labels = pair(texts, labels)
+        if hasattr(self, "_inside"):
+            self._inside.partial_fit(texts, labels, sample_weight)
+            return self
+        parts = self._new_parts()
+        parts.partial_fit(texts, labels, sample_weight, first=True)
+        self._inside = parts
+        return self
+
+    def unlearn(self, texts: Any, labels: Any, sample_weight: Any = None) -> Self:
+        """Take texts back that were learned before: the model is as if it had never seen them.
+
+        Words that no other text has leave the vocabulary too. A weighting keeps the idf that `fit` gave it:
+        "never seen" is meant for that idf. Raises ValueError, and changes nothing, where a text was not learned
+        with that label.
+        """
+        texts, labels = pair(texts, labels)
+        self._fitted.unlearn(texts, labels, sample_weight)
+        return self
+
+    # ------------------------------------------------------------------ answering
+
+    def predict(
+        self,
+        texts: Any,
+        *,
+        level: int | None = None,
+        min_proba: float | None = None,
+        reject: bool | float = False,
+    ) -> Any:
+        """The most probable label of each text as an array; where sets were learned, a list of sets of labels.
+
+        Parameters
+        ----------
+        texts : list of str, and as for `fit`
+        level, min_proba : int and float, default=None
+            With a tree of classes: a node above the label (see `predict_nodes`).
+        reject : bool or float, default=False
+            Answer None for texts that are unlike all classes: those less typical (see `typicality`) than this
+            share of the texts that do belong; True is 0.05. For "auto" only.
+        """
+        if level is not None or min_proba is not None:
+            return self.predict_nodes(texts, level=level, min_proba=min_proba)[0]
+        if reject is False:
+            return self._fitted.answers(texts)
+        rate = 0.05 if reject is True else reject
+        if not 0 <= rate <= 1:
+            raise ValueError(f"reject must be a bool or a share from 0 to 1, got {reject!r}.")
+        strange = self.typicality(texts) < rate
+        answers = np.asarray(self._inside.answers(texts)).astype(object)
+        answers[strange] = None
+        return answers
+
+    def typicality(self, texts: Any) -> Float64:
+        """How like its classes each text is: the share of texts of these classes that are no more so.
+
+        Low where no class stands out and words are unknown (see `genus.pipeline.rejection`). For "auto" only.
+        """
+        return self._fitted.typicality(texts)
+
+    def predict_proba(self, texts: Any) -> Float64:
+        """The probability of each class (in the order of `classes_`) for each text."""
+        return np.exp(self.predict_log_proba(texts))
+
+    def predict_log_proba(self, texts: Any) -> Float64:
+        """The logarithm of `predict_proba`."""
+        return self._fitted.log_proba(texts)
+
+    def leave_one_out_log_proba(self, texts: Any, labels: Any, sample_weight: Any = None) -> Float64:
+        """log p(c | text) for training texts, each by the model trained without it. Words keep their columns.
+
+        A weighting stays as it was learned, and texts are weighed as they were when they were learned.
+        """
+        texts, labels = pair(texts, labels)
+        return self._fitted.leave_one_out(texts, labels, sample_weight)
+
+    def predict_top(self, texts: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
+        """The k most probable labels of each text and their probabilities, best first."""
+        return self._fitted.top(texts, k)
+
+    def explain(self, text: str, *, label: Any = None, against: Any = None) -> Explanation:
+        """Why this text is taken for `label` (by default the predicted one) and not for `against` (the next)."""
+        if not isinstance(text, str):
+            raise ValueError(f"explain takes one text (str), got {type(text).__name__}.")
+        log_proba = self._fitted.log_proba([text])[0]
+        order = np.argsort(-log_proba, kind="stable")
+        chosen = order[0] if label is None else self._class_number(label)
+        rival = next((c for c in order if c != chosen), chosen) if against is None else self._class_number(against)
+        evidence = self._inside.evidence(text, int(chosen), int(rival))
+        words = sorted(evidence.words, key=lambda w: (-abs(w.contribution), w.word))
+        return Explanation(
+            text=text,
+            label=self.classes_[chosen].item(),
+            probability=float(np.exp(log_proba[chosen])),
+            against=self.classes_[rival].item() if self._inside.exclusive else f"not {self.classes_[chosen]}",
+            log_odds=evidence.prior + float(sum(w.contribution for w in words)) + evidence.remainder,
+            prior=evidence.prior,
+            words=tuple(words),
+            n_unknown=evidence.n_unknown,
+            n_words=evidence.n_words,
+            remainder=evidence.remainder,
+            documents=evidence.documents,
+            nodes=evidence.nodes,
+            typicality=evidence.typicality,
+        )
+
+    def top_words(self, label: Any, n: int = 10) -> list[tuple[str, float]]:
+        """The words that speak most for a class, with their weights."""
+        return self._fitted.top_words(self._class_number(label), n)
+
+    # ------------------------------------------------------------------ what was learned
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_inside")
+
+    @property
+    def _fitted(self) -> Parts | Pool | LabelPool:
+        if not hasattr(self, "_inside"):  # scikit-learn's check takes longer than an answer
+            check_is_fitted(self)
+        return self._inside
+
+    @property
+    def model_(self) -> Any:
+        return self._inside.model
+
+    @property
+    def vectorizer_(self) -> Vectorizer:
+        return self._inside.vectorizer
+
+    @property
+    def weighting_(self) -> TermWeighting | None:
+        return self._inside.weighting
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return self._inside.classes_
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one file, atomically."""
+        persistence.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Open a file that `save` wrote: by memory map, in milliseconds."""
+        loaded = persistence.load(path)
+        if not isinstance(loaded, cls):
+            raise ModelFileError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
+        return loaded
+
+    def _get_state(self) -> dict[str, Any]:
+        check_is_fitted(self)
+        if isinstance(self._inside, Parts):
+            return self._inside.get_state()
+        return {"pool": self._inside, "leaderboard": self.leaderboard_, "cut_short": self.search_cut_short_}
+
+    def _set_state(self, state: Any) -> None:
+        if "pool" in state:
+            self._take(Choice.of(state["pool"], state["leaderboard"], state["cut_short"]))
+        else:
+            self._inside = Parts.from_state(state)
+
+    # ------------------------------------------------------------------ choosing
+
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.model, str) and self.model == "auto"
+
+    def _choose(self, texts: Any, labels: Any, sample_weight: Any, groups: Any, unlabeled: Any) -> Choice:
+        if holds_sets(labels):
+            stated = (("unlabeled", unlabeled), ("tree", self.tree), ("class_prior", self._stated_prior))
+            for name, value in stated:
+                if value is not None:
+                    raise ValueError(f"{name} is for one label per text, not for sets.")
+            return choose_sets(plain_texts(texts), labels, self._wishes, sample_weight=sample_weight, groups=groups)
+        given = split_unlabeled(as_texts(texts), labels, sample_weight, groups, unlabeled)
+        texts, labels = pair(given.texts, given.labels)
+        check_two_classes(labels)
+        with searching(self.verbose) as progress:
+            return choose(
+                plain_texts(texts), labels, self._wishes, unlabeled=given.unlabeled,
+                sample_weight=given.sample_weight, groups=given.groups, progress=progress,
+            )  # fmt: skip
+
+    @property
+    def _wishes(self) -> Wishes:
+        n_threads(self.n_jobs)  # says what is wrong with it, if anything
+        weighting = self._new_weighting()
+        return Wishes(
+            self.objective, self.time_budget, self.vectorizer, weighting, self.random_state, self.n_jobs,
+            self.tree, self.class_prior,
+        )  # fmt: skip
+
+    def _refuse_for_auto(self, unlabeled: Any) -> None:
+        """Say what only "auto" can do, where it was asked of another model."""
+        if unlabeled is not None:
+            raise ValueError("texts without labels are for model='auto'.")
+        if self.tree is not None:
+            raise ValueError("tree is for model='auto'; give it to the model itself: HierarchicalMixture(tree=...).")
+        if self._stated_prior is not None:
+            raise ValueError("class_prior is for model='auto'.")
+
+    @property
+    def _stated_prior(self) -> Any:
+        """The prior that takes the place of the learned one, if any."""
+        learned = isinstance(self.class_prior, str) and self.class_prior == "learned"
+        return None if learned else self.class_prior
+
+    def _take(self, choice: Choice) -> None:
+        self._inside = choice.pool
+        self.leaderboard_, self.search_cut_short_ = choice.leaderboard, choice.cut_short
+
+    # ------------------------------------------------------------------ helpers
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _prediction_parameters(self) -> set[str]:
+        """The parameters that act without the texts: a search need not fit again to change them."""
+        names: set[str] = getattr(self.model, "_prediction_parameters", set)()
+        return {f"model__{name}" for name in names - {"n_jobs"}}
+
+    def _retuned(self, **params: Any) -> Self:
+        """A fitted classifier with other `_prediction_parameters` that shares what this one has learned."""
+        other = copy(self)
+        other.model = clone(self.model)
+        other.set_params(**params)
+        plain = {name.removeprefix("model__"): value for name, value in params.items()}
+        assert isinstance(self._inside, Parts)
+        other._inside = replace(self._inside, model=self.model_._retuned(**plain))
+        return other
+
+    def _last_step(self, texts: Any) -> tuple[str, Any, Any]:
+        """The prefix of the model's parameters, the fitted model, and the texts as it takes them."""
+        assert isinstance(self._inside, Parts)
+        return "model__", self.model_, self._inside.matrix(texts)
+
+    def _new_parts(self) -> Parts:
+        weighting = self._new_weighting()
+        name = "nb" if self._is_auto else self.model  # where nothing can be left out there is nothing to choose by
+        model = make_model(name) if isinstance(name, str) else clone(name)
+        if self.vectorizer is None:
+            vectorizer = Vectorizer(split_unspaced=True, dtype=np.float32)
+        else:
+            vectorizer = clone(self.vectorizer)
+        n_threads(self.n_jobs)  # says what is wrong with it, if anything
+        for part in (vectorizer, weighting, model):
+            if part is not None:
+                part.set_params(n_jobs=self.n_jobs)
+        return Parts(vectorizer, weighting, model)
+
+    def _new_weighting(self) -> TermWeighting | None:
+        if isinstance(self.weighting, str):
+            return TermWeighting.named(self.weighting)
+        if not (self.weighting is None or isinstance(self.weighting, TermWeighting)):
+            raise ValueError(f"weighting must be a name, a TermWeighting or None, got {self.weighting!r}.")
+        return None if self.weighting is None else clone(self.weighting)
+
+    def _class_number(self, label: Any) -> int:
+        found = np.flatnonzero(self.classes_ == label)
+        if len(found) == 0:
+            raise ValueError(f"{label!r} is not one of the {len(self.classes_)} classes of this model.")
+        return int(found[0])

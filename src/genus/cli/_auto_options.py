@@ -1,0 +1,105 @@
+"""What `genus train` and `genus tune` share: how to search, what is known of the classes, and what was found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from genus.cli._checks import TREE
+from genus.cli._input import read_json
+from genus.cli._output import cell, console, table
+
+if TYPE_CHECKING:
+    from genus.classifier.text_classifier import TextClassifier
+
+_OBJECTIVES = ("accuracy", "macro_f1", "micro_f1", "example_f1", "log_loss")
+_MEASURES = {"accuracy": "accuracy", "example_f1": "example F1", "micro_f1": "micro F1", "macro_f1": "macro F1"}
+
+
+def search_options(seconds: float) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """How long to search, by default, and for what; and what is known of the classes."""
+    options = [
+        click.option(
+            "--time-budget",
+            type=click.FloatRange(0, min_open=True),
+            default=seconds,
+            show_default=True,
+            metavar="SECONDS",
+            help="How long to search for a model.",
+        ),
+        click.option(
+            "--objective",
+            type=click.Choice(_OBJECTIVES),
+            default="accuracy",
+            show_default=True,
+            help="What the search looks for; example_f1 is for rows of several labels, and their default.",
+        ),
+        click.option(
+            "--tree", type=TREE, metavar="FILE", help="JSON of a tree of classes: {child: parent}, or nested."
+        ),
+        click.option(
+            "--class-prior",
+            default="learned",
+            show_default=True,
+            metavar="PRIOR",
+            callback=lambda context, option, value: _prior(value),
+            help='How probable classes are in texts to come: uniform, or JSON such as {"spam": 0.1, "ham": 0.9}.',
+        ),
+    ]
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def _prior(given: str) -> Any:
+    if given in ("learned", "uniform"):
+        return given
+    try:
+        prior = json.loads(given)
+    except ValueError:
+        prior = None
+    if not isinstance(prior, dict):
+        raise click.BadParameter(f'{given!r} is neither uniform nor JSON such as {{"spam": 0.1, "ham": 0.9}}')
+    return prior
+
+
+def read_tree(file: str | None) -> Any:
+    """The tree that a file holds."""
+    if file is None:
+        return None
+    from genus.tree.label_tree import LabelTree
+
+    try:
+        return LabelTree.of(read_json(file, "--tree"))
+    except ValueError as error:
+        raise click.BadParameter(f"{file}: {str(error).rstrip('.')}", param_hint="--tree") from error
+
+
+def print_leaderboard(clf: TextClassifier, n: int) -> None:
+    """The best of what was tried, and all that was chosen."""
+    board = clf.leaderboard_
+    measures = [name for name in _MEASURES if name in board[0]]
+    rows = table("tried", "settings", *(f">{_MEASURES[name]}" for name in measures), ">log loss", ">weight")
+    for row in [*board[:n], *(row for row in board[n:] if row["weight"] > 0)]:
+        chosen = row["weight"] > 0
+        rows.add_row(
+            cell(row["candidate"], "bold" if chosen else ""),
+            cell(_listed(row["settings"]), "dim"),
+            *(f"{row[name]:.4f}" for name in measures),
+            f"{row['log_loss']:.4f}",
+            f"{row['weight']:.2f}" if chosen else "",
+        )
+    console().print("", rows, "")
+    if clf.search_cut_short_:
+        console().print(cell("time was up before everything was tried: a longer --time-budget tries more", "yellow"))
+
+
+def _listed(settings: dict[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in settings.items())

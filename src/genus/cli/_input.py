@@ -1,0 +1,205 @@
+"""Data and models as commands name them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from genus.classifier.text_classifier import TextClassifier
+    from genus.io.tables import Table
+
+_DATASET = "dataset:"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The shared options that say how data are read."""
+
+    text: str | None
+    label: str | None
+    format: str | None
+    encoding: str
+    sep: str | None
+    label_separator: str | None
+    skip_missing: bool
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Reading:
+        """From the parameters of a command that has them among others."""
+        return cls(**{name: parameters[name] for name in cls.__dataclass_fields__})
+
+    def of_texts(self) -> Reading:
+        """The same of a second file, which has its own format and no labels."""
+        return replace(self, label=None, format=None)
+
+
+_OPTIONS = [
+    click.option("--text", metavar="COLUMN", help="Column of the text; by default a usual name is found."),
+    click.option("--label", metavar="COLUMN", help="Column of the label; likewise."),
+    click.option(
+        "--format",
+        metavar="NAME",
+        help="csv, tsv, jsonl, parquet, fasttext, text or folder; by default told by the file's name, "
+        "and jsonl for standard input.",
+    ),
+    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files."),
+    click.option("--sep", metavar="CHAR", help="What separates the columns of a CSV file."),
+    click.option(
+        "--label-separator",
+        metavar="TEXT",
+        help="What separates the labels of a row that has several, such as ';'. Lists in JSON need none.",
+    ),
+    click.option("--skip-missing", is_flag=True, help="Leave out rows without text or label."),
+]
+
+
+def data_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds the options, and gives them to the command as one value, `how`."""
+
+    @wraps(command)
+    def packed(**values: Any) -> None:
+        how = Reading.of(values)
+        command(how=how, **{name: value for name, value in values.items() if name not in Reading.__dataclass_fields__})
+
+    for option in reversed(_OPTIONS):
+        packed = option(packed)
+    return packed
+
+
+def check(data: str, how: Reading, *, need_labels: bool) -> None:
+    """Refuse what the name, the options or the first rows show to be wrong."""
+    if data.startswith(_DATASET):
+        from genus.datasets import check_dataset
+
+        check_dataset(*_name_and_part(data))
+        return
+    from genus.io.tables import check_table
+
+    options = asdict(how)
+    del options["skip_missing"]
+    check_table(data, need_labels=need_labels, **options)
+
+
+def read(data: str, how: Reading, *, need_labels: bool = True) -> Table:
+    """All of a file, folder, standard input, or data set."""
+    from genus.io.tables import read_table
+
+    if data.startswith(_DATASET):
+        return _dataset(data, how)
+    return read_table(data, need_labels=need_labels, **asdict(how))
+
+
+def read_texts(data: str, how: Reading) -> list[str]:
+    """The texts of a file that need not have labels."""
+    return list(read(data, how.of_texts(), need_labels=False).texts)
+
+
+def chunks(data: str, how: Reading, *, size: int = 10_000, need_labels: bool = True) -> Iterator[Table]:
+    """The same a part at a time, in constant memory."""
+    from genus.io.tables import iter_table
+
+    if data.startswith(_DATASET):
+        return iter([_dataset(data, how)])
+    return iter_table(data, chunk_size=size, need_labels=need_labels, **asdict(how))
+
+
+def _dataset(data: str, how: Reading) -> Table:
+    """`dataset:NAME` or `dataset:NAME:PART`: a set that `genus data list` shows."""
+    from genus.datasets import load_dataset
+    from genus.errors import DataError
+    from genus.io.tables import Table
+
+    name, part = _name_and_part(data)
+    found = load_dataset(name, part, how.label or "label")
+    if found.texts is None:
+        raise DataError(f"{name} holds word counts, not texts: use it from Python with genus.datasets")
+    sets = [tuple(map(str, label)) if isinstance(label, list) else (str(label),) for label in found.labels]
+    rows = list(range(1, len(sets) + 1))
+    if any(len(several) != 1 for several in sets):
+        return Table(data, found.texts, None, rows, label_sets=sets)
+    return Table(data, found.texts, [label for (label,) in sets], rows)
+
+
+def _name_and_part(data: str) -> tuple[str, str]:
+    name, _, part = data.removeprefix(_DATASET).partition(":")
+    return name, part or "all"
+
+
+def read_json(file: str, option: str) -> Any:
+    """The JSON in a file that an option names."""
+    try:
+        return json.loads(Path(file).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error).rstrip(".")
+        raise click.BadParameter(f"{file}: {reason}", param_hint=option) from error
+
+
+def open_model(path: str) -> TextClassifier:
+    from genus.classifier.text_classifier import TextClassifier
+
+    return TextClassifier.load(path)
+
+
+def gives_sets(clf: TextClassifier) -> bool:
+    """Whether a text gets a set of labels, and not one."""
+    return not clf._fitted.exclusive
+
+
+def save_model(clf: TextClassifier, path: str) -> None:
+    from genus.errors import ModelFileError
+
+    try:
+        clf.save(path)
+    except ModelFileError as error:  # not the input's fault: a full disk, a folder that cannot be written
+        raise click.ClickException(str(error)) from error
+
+
+def learnable(given: Table) -> list[Any]:
+    """What a model is to learn: a label of each row, or a set of them where rows have several."""
+    from genus.errors import DataError
+
+    if given.label_sets is not None:
+        return given.sets_of_labels()
+    labels = given.labels or []
+    if len(set(labels)) == 1:
+        raise DataError(f"{given.name}: every row has the label {labels[0]!r}: a model needs two at least")
+    return list(labels)
+
+
+def as_labels(clf: TextClassifier, labels: list[str]) -> list[Any]:
+    """Labels from a file, in the model's own type: one trained in Python may have whole numbers."""
+    from genus.errors import DataError
+
+    if clf.classes_.dtype.kind not in "iu":
+        return list(labels)
+    try:
+        return [int(label) for label in labels]
+    except ValueError as error:
+        raise DataError("the labels of this model are whole numbers, and not all labels of the data are") from error
+
+
+def find_class(clf: TextClassifier, label: str) -> Any:
+    """The model's own label that reads like this one."""
+    import difflib
+
+    from genus.errors import DataError
+
+    names = {str(known): known for known in clf.classes_.tolist()}
+    if label in names:
+        return names[label]
+    close = difflib.get_close_matches(label, names, n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"genus inspect shows the {len(names):,} there are"
+    raise DataError(f"the model has no class {label!r}; {hint}")
+
+
+def n_documents(clf: TextClassifier) -> list[int] | None:
+    """The documents of each class, where the model counts them."""
+    counted = getattr(clf.model_, "class_count_", None)
+    return None if counted is None else [round(n) for n in counted]

@@ -1,0 +1,1 @@
+"""Runs experiments: cells, workers, and what was measured before."""

@@ -1,0 +1,1 @@
+"""The models, one room for each family. They do not import one another."""

@@ -1,0 +1,1 @@
+"""Discriminative Multinomial Naive Bayes (paper 002)."""

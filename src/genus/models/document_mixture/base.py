@@ -1,0 +1,424 @@
+"""What models share that are mixtures of their documents: see `genus.models.document_mixture` for the equations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from genus import _core
+from genus.base.arrays import Float64, Int32, Int64, SparseRows, n_threads
+from genus.base.documents import DocumentLedger, Documents, row_sums, take_rows
+from genus.base.estimator import _add_duplicates, _check_number
+from genus.base.inverted_index import InvertedIndex
+from genus.base.remembering import RememberingClassifier
+from genus.base.score_table import ScoreTable
+from genus.base.smoothing import TiedPath, log_uniform
+from genus.base.statistics import ONE, ClassCounts, Ledger
+
+SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
+
+
+@dataclass(frozen=True)
+class _Values:
+    """What depends on the smoothing: the scores of words in classes and in documents."""
+
+    table: ScoreTable
+    values: Float64
+    largest: Float64
+    n_threads: int
+
+    @cached_property
+    def factors(self) -> Float64:
+        factors: Float64 = _core.exponentials(self.values, self.n_threads)
+        return factors
+
+
+class DocumentMixture(RememberingClassifier):
+    """What the three classifiers share."""
+
+    background_smoothing: float
+    prior_scale: float
+    _ledger: DocumentLedger
+    _index_cache: InvertedIndex | None
+
+    @property
+    def _path(self) -> TiedPath:
+        return TiedPath(0.0, float(self.background_smoothing))
+
+    @property
+    def _tolerance(self) -> float:
+        return 0.0
+
+    def _check_parameters(self) -> None:
+        _check_number(
+            "background_smoothing", self.background_smoothing, SMALLEST, 1,
+            "above 0 and at most 1 (without background smoothing a word that a class has not seen would exclude it)",
+        )  # fmt: skip
+        _check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
+        n_threads(self.n_jobs)
+
+    # Counts and parameters
+
+    def _keep(self, ledger: Ledger) -> None:
+        super()._keep(ledger)
+        self._index_cache = None
+
+    def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
+        # Weights are rounded to fixed point first, so that a document adds what its mixture weight says.
+        scales = float(ONE) * np.ones(rows.n_rows) if weights is None else np.floor(weights * ONE + 0.5)
+        lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads(self.n_jobs)) / ONE
+        return np.divide(scales, lengths, out=np.zeros(rows.n_rows), where=lengths > 0)
+
+    def unlearn_documents(self, numbers: ArrayLike) -> Self:
+        """Take training documents back by their numbers: the model is as if it had never seen them.
+
+        The numbers are those of ``neighbors``. Later documents move up. Nothing changes where a number is wrong.
+
+        Parameters
+        ----------
+        numbers : array-like of int
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self._unlearn_numbers(self._check_numbers(numbers))
+        return self
+
+    def _check_numbers(self, numbers: ArrayLike) -> Int64:
+        wanted = np.atleast_1d(np.asarray(numbers))
+        n = len(self._documents.codes)
+        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+            raise ValueError("numbers must be a list of whole numbers.")
+        wrong = wanted[(wanted < 0) | (wanted >= n)]
+        if wrong.size:
+            raise ValueError(f"There is no document {wrong[0]}: the model has {n}, counted from 0.")
+        if len(np.unique(wanted)) < len(wanted):
+            raise ValueError("A document is named twice.")
+        return wanted.astype(np.int64)
+
+    def _unlearn_numbers(self, numbers: Int64) -> SparseRows:
+        """Returns what the documents held."""
+        known = self._documents
+        rows = take_rows(known.rows, numbers)
+        batch = self._batch(rows, known.labels[known.codes[numbers]], known.weights[numbers] / ONE)
+        self._keep(self._ledger.without_numbers(numbers, batch, n_threads(self.n_jobs)))
+        return rows
+
+    @property
+    def _index(self) -> InvertedIndex:
+        if self._index_cache is None:
+            self._index_cache = InvertedIndex.of(self._documents, n_threads(self.n_jobs))
+        return self._index_cache
+
+    def _make_parameters(self, statistics: Any) -> _Values:
+        counts: ClassCounts = statistics
+        index, path, threads = self._index, self._path, n_threads(self.n_jobs)
+        n_words = max(counts.n_words, 1)
+        ratio = path.ratio(counts.totals, n_words)
+        indptr, classes, cells = _core.build_table(counts.indptr, counts.classes, counts.counts, ratio, threads)
+        log_prior = _log_prior(counts.weights)
+        # The mixture's weights c_lm are divided by their sum here, once for all documents.
+        bias = self._scale(log_prior) - log_weights(index.class_weights)
+        table = ScoreTable(indptr, classes, cells, bias, log_prior, log_uniform(path, counts.totals, n_words))
+        values, largest = _core.index_values(
+            index, index.frequencies, indptr, classes, cells, path.leaf_gain(n_words), threads
+        )
+        return _Values(table, values, largest, threads)
+
+    def _scale(self, log_prior: Float64) -> Float64:
+        return self.prior_scale * log_prior if self.prior_scale > 0 else np.zeros_like(log_prior)
+
+    # Scores
+
+    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+        return self._mixture_scores(rows, self._parameters.table.bias, self._tolerance)
+
+    def _mixture_scores(self, rows: SparseRows, bias: Float64, tolerance: float) -> Float64:
+        parameters: _Values = self._parameters
+        out = self._class_scores(rows, bias)
+        _core.add_mixtures(
+            self._index, parameters.values, parameters.factors, parameters.largest,
+            rows.indptr, rows.indices, rows.data, tolerance, out, n_threads(self.n_jobs),
+        )  # fmt: skip
+        return out
+
+    def _class_scores(self, rows: SparseRows, bias: Float64) -> Float64:
+        """Everything but the sum over documents."""
+        table: ScoreTable = self._parameters.table
+        return table.scores(rows, n_threads(self.n_jobs), bias)
+
+    def neighbors(self, X: Any, k: int = 10) -> tuple[Int64, Float64]:
+        """The training documents that carry the posterior.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_words)
+            Word counts.
+        k : int, default=10
+            How many; all, where fewer were learned.
+
+        Returns
+        -------
+        documents : int64 array of shape (n_documents, k)
+            Numbers of training documents, in the order in which they were learned, from 0.
+        shares : array of shape (n_documents, k)
+            p(m, l | d) for document m of class l, largest first. The shares of all documents of a class add
+            up to the class's probability.
+        """
+        return self._neighbors_rows(self._check_rows(X), k)
+
+    def _neighbors_rows(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]:
+        bias = self._class_scores(rows, self._parameters.table.bias)
+        slots, scores = self._top_slots(rows, check_count("k", k), bias, weighted=True)
+        total = np.logaddexp.reduce(self._joint_log_likelihood(rows), axis=1, keepdims=True)
+        return self._index.order[slots], np.exp(scores - total)
+
+    def _top_slots(self, rows: SparseRows, k: int, bias: Float64, *, weighted: bool) -> tuple[Int64, Float64]:
+        index = self._index
+        offsets = np.log(index.weights) if weighted else np.zeros(index.n_slots)
+        top: tuple[Int64, Float64] = _core.top_slots(
+            index, self._parameters.values, rows.indptr, rows.indices, rows.data,
+            bias, offsets, index.order, min(k, index.n_slots), n_threads(self.n_jobs),
+        )  # fmt: skip
+        return top
+
+    def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+        """log p(l | d) for training documents, each by the model trained without it.
+
+        Exact, without refitting. Words keep their columns.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Training documents, as given to `fit`.
+
+        Returns
+        -------
+        array of shape (n_documents, n_classes)
+            A class whose only document is left out has -inf.
+
+        Raises
+        ------
+        ValueError
+            If a document is not among those learned.
+        """
+        return self._leave_one_out(_add_duplicates(self._check_rows(X)), y, sample_weight)
+
+    def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+        self._check_parameters()
+        batch = self._batch(rows, y, sample_weight)
+        documents, index = self._documents, self._index
+        numbers = documents.locate(batch, distinct=False)
+        if (numbers < 0).any():
+            raise ValueError(
+                f"X, y and sample_weight must be documents that were learned; row {numbers.argmin()} is not."
+            )
+        counts = documents.counts
+        own = documents.codes[numbers]
+        slots = index.slot_of_documents(numbers)
+        rows = take_rows(documents.rows, numbers)  # the same words in order, without zeros
+
+        # The smaller sum of all weights divides every class's prior alike, and so does not matter.
+        total = counts.weights.sum()
+        prior = np.tile(_log_prior(counts.weights), (len(own), 1))
+        here = np.arange(len(own))
+        if total > 0:
+            with np.errstate(divide="ignore"):
+                prior[here, own] = np.log((counts.weights[own] - batch.weights) / float(total))
+            prior[batch.weights == total] = 0  # no other document has weight: equal priors
+        scores = self._scores_without(rows, own, slots) + self._scale(prior)
+        alone = (counts.documents[own] == 1) & ~counts.declared[own]
+        scores[here[alone], own[alone]] = -np.inf
+        return self._normalize(scores)
+
+    def _scores_without(self, rows: SparseRows, own: Int32, slots: Int64) -> Float64:
+        """log p(d | l) of training documents by models without them."""
+        index, path, counts = self._index, self._path, self._documents.counts
+        n_words = max(counts.n_words, 1)
+        weights = np.append(index.weights, 0.0)[slots]
+        entries = np.repeat(np.arange(len(own)), np.diff(rows.indptr))
+        # What a document has added to its class are integers: they can be taken out exactly.
+        added = np.floor(rows.data * self._scales(rows, weights)[entries] + 0.5).astype(np.int64)
+        left = (_cells(counts, rows.indices, own[entries]) - added) / ONE
+        rest = index.class_weights[own] - weights
+        totals = np.where(rest > 0, counts.totals_without(own, rows.indptr, added), 0.0)
+        above = 1 + path.ratio(totals, n_words)[entries] * left
+        mixture = _core.mixture_without_self(
+            index, index.frequencies, rows.indptr, rows.indices, rows.data,
+            path.leaf_gain(n_words) / above, own, slots, n_threads(self.n_jobs),
+        )  # fmt: skip
+        words = row_sums(rows.indptr, rows.data * np.log(above))
+        words += row_sums(rows.indptr, rows.data) * log_uniform(path, totals, n_words)
+        scores = self._mixture_scores(rows, -log_weights(index.class_weights), 0.0)
+        scores[np.arange(len(own)), own] = words + np.where(rest > 0, mixture - log_weights(rest), 0.0)
+        return scores
+
+    # Looking inside
+
+    @property
+    def class_count_(self) -> Float64:
+        """The documents' summed weights."""
+        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
+
+    @property
+    def class_log_prior_(self) -> Float64:
+        """log p(l)."""
+        log_prior: Float64 = self._parameters.table.log_prior
+        return log_prior
+
+    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+        """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores.
+
+        A word's evidence is its log probability averaged over the class's documents, each with its share r_m
+        of the class's posterior. Since log sum c_m p_m(d) = sum r_m log p_m(d) - sum r_m log(r_m / c_m), what is
+        left is how far the document singles out some of the class's documents: `_remainder`.
+        """
+        evidence = [self._word_evidence(row, c) for c in classes]
+        prior = self._scale(self._parameters.table.log_prior)[np.asarray(classes)]
+        return prior, np.stack([words for words, _, _ in evidence], axis=1)
+
+    def _remainder(self, row: SparseRows, classes: Sequence[int]) -> Float64:
+        """score - prior - sum of words' evidence, for some classes: minus the divergence of r_m from c_m."""
+        return np.array([self._word_evidence(row, c)[1] for c in classes])
+
+    def _sources(self, row: SparseRows, c: int) -> Float64:
+        """Which shares of each word's probability the document, the class and the background gave: (n, 3)."""
+        return self._word_evidence(row, c)[2]
+
+    def _word_evidence(self, row: SparseRows, c: int) -> tuple[Float64, float, Float64]:
+        table, index, path = self._parameters.table, self._index, self._path
+        n_words = max(len(table.indptr) - 1, 1)
+        words, counts = row.indices.tolist(), row.data.tolist()
+        begin, end = int(index.class_starts[c]), int(index.class_starts[c + 1])
+        log_above = np.zeros(len(words))
+        for i, w in enumerate(words):
+            if 0 <= w < len(table.indptr) - 1:
+                log_above[i] = table.evidence(w, np.array([c]))[0]
+        gain = path.leaf_gain(n_words) * np.exp(table.log_uniform[c] - log_above)
+        own = [index.postings(w, c) for w in words]
+        inst = np.zeros(end - begin)
+        for (slots, frequencies), g, x in zip(own, gain, counts, strict=True):
+            inst[slots] += x * np.log1p(g * frequencies)
+        share = self._component_shares(row, c, inst)
+        evidence, sources = np.zeros(len(words)), np.zeros((len(words), 3))
+        for i, ((slots, frequencies), g, x) in enumerate(zip(own, gain, counts, strict=True)):
+            if not 0 <= words[i] < len(table.indptr) - 1:
+                continue
+            evidence[i] = x * (log_above[i] + share[slots] @ np.log1p(g * frequencies))
+            document = share[slots] @ (g * frequencies / (1 + g * frequencies))
+            background = np.exp(table.log_uniform[c] - log_above[i])
+            sources[i] = document, (1 - document) * (1 - background), (1 - document) * background
+        used = share > 0
+        if end > begin and not used.any():
+            return evidence, -math.inf, sources  # a class without a neighbor
+        spread = index.weights[begin:end][used] / max(index.class_weights[c], SMALLEST)
+        remainder = -float(share[used] @ (np.log(share[used]) - np.log(spread)))
+        return evidence, remainder, sources
+
+    def _document_evidence(self, row: SparseRows, k: int) -> list[tuple[int, int, float]]:
+        """The documents that carry one query's posterior: their numbers, classes and shares."""
+        numbers, shares = self._neighbors_rows(row, k)
+        slots = self._index.slot_of_documents(numbers[0])
+        classes = self._index.class_of_slots(slots)
+        return list(zip(numbers[0].tolist(), classes.tolist(), shares[0].tolist(), strict=True))
+
+    def _component_shares(self, row: SparseRows, c: int, inst: Float64) -> Float64:
+        """r_m: how much of class c's likelihood each of its documents carries."""
+        if not len(inst):
+            return inst
+        index = self._index
+        shares = np.exp(inst - inst.max()) * index.weights[index.class_starts[c] : index.class_starts[c + 1]]
+        return np.asarray(shares / shares.sum())
+
+    def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
+        """The words that speak most for class c: those with the largest ps_c(n) * log(ps_c(n) / ps_rest(n))."""
+        counts = self._documents.counts
+        cells = np.flatnonzero(counts.classes == c)
+        words = np.searchsorted(counts.indptr, cells, side="right") - 1
+        inside = counts.counts[cells] / ONE
+        sums = np.concatenate(([0.0], np.cumsum(counts.counts / ONE)))
+        rest = np.maximum(sums[counts.indptr[words + 1]] - sums[counts.indptr[words]] - inside, 0)
+        background = self.background_smoothing / max(counts.n_words, 1)
+        total, others = counts.totals[c], counts.totals.sum() - counts.totals[c]
+        p = (1 - self.background_smoothing) * inside / max(total, SMALLEST) + background
+        q = (1 - self.background_smoothing) * rest / max(others, SMALLEST) + background
+        weights = p * np.log(p / q)
+        best = np.lexsort((words, -weights))[:n]
+        return words[best], weights[best]
+
+    # Keeping
+
+    def _get_state(self) -> dict[str, NDArray[Any] | str | int | float | bool | None]:
+        """Everything learned, as arrays that can be mapped from a file."""
+        parameters, documents, index = self._parameters, self._documents, self._index
+        counts, table = documents.counts, parameters.table
+        state: dict[str, NDArray[Any] | str | int | float | bool | None] = {
+            name: getattr(counts, name) for name in counts.__dataclass_fields__
+        }
+        state |= documents.to_state()
+        state |= {"values": parameters.values, "largest": parameters.largest}
+        state |= {f"index_{name}": getattr(index, name) for name in index.__dataclass_fields__}
+        return state | {f"table_{name}": getattr(table, name) for name in table.__dataclass_fields__}
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
+        try:
+            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
+            table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
+            index = InvertedIndex.from_state(state, len(state["document_codes"]))
+            documents = Documents.from_state(counts, state)
+            values, largest = state["values"], state["largest"]
+        except KeyError as error:
+            raise ValueError(f"the model's state lacks {error}.") from None
+        documents.check_shapes()
+        table.check_shapes()
+        per_class = (table.bias, table.log_prior, table.log_uniform, index.class_weights)
+        if any(len(array) != counts.n_classes for array in per_class):
+            raise ValueError("the score table, the index and the labels are of different length.")
+        if not len(table.indptr) == len(counts.indptr) == len(index.words):
+            raise ValueError("the score table, the index and the counts know different numbers of words.")
+        for name, array, n in (("values", values, len(index.slots)), ("largest", largest, len(index.run_blocks))):
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != (n,):
+                raise ValueError(f"{name} must be an array of {n} float64 numbers.")
+        self._keep(DocumentLedger(documents, checked=False))
+        self._counted_with = {}
+        self._index_cache = index
+        self._parameters_cache = _Values(table, values, largest, n_threads(self.n_jobs))
+
+
+def _log_prior(weights: Int64) -> Float64:
+    """log p(l) by summed weights; equal where nothing has weight."""
+    if not weights.any():
+        return np.full(len(weights), -math.log(len(weights)))
+    with np.errstate(divide="ignore"):  # a class without weight has prior 0
+        return np.asarray(np.log(weights / weights.sum(dtype=np.float64)))
+
+
+def log_weights(weights: Float64) -> Float64:
+    """log of the sums of mixture weights; 0 where there is no mixture."""
+    return np.log(np.where(weights > 0, weights, 1.0))
+
+
+def _cells(counts: ClassCounts, words: Int32, classes: Int32) -> Int64:
+    """count_wl for pairs of words and classes, in fixed point."""
+    keys = np.repeat(np.arange(counts.n_words), np.diff(counts.indptr)) * counts.n_classes + counts.classes
+    wanted = words.astype(np.int64) * counts.n_classes + classes
+    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    if not len(keys):
+        return np.zeros(len(wanted), dtype=np.int64)
+    return np.where(keys[at] == wanted, counts.counts[at], 0)
+
+
+def check_count(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} must be a positive integer, got {value!r}.")
+    return int(value)

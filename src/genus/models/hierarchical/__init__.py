@@ -1,0 +1,1 @@
+"""Hierarchical shrinkage and the hierarchical mixture (paper 003)."""

@@ -1,0 +1,362 @@
+"""What hierarchical shrinkage and the hierarchical mixture share: see `genus.models.hierarchical` for the equations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from genus import _core
+from genus.base.arrays import Float64, Int64, SparseRows, n_threads
+from genus.base.documents import DocumentLedger, Documents, canonical
+from genus.base.estimator import _check_number
+from genus.base.remembering import RememberingClassifier
+from genus.base.score_table import ScoreTable
+from genus.base.statistics import ONE, Batch, ClassCounts
+from genus.tree.answers import FittedTree
+from genus.tree.label_tree import LabelTree, are_paths, group_classes
+from genus.tree.paths import UNIFORM, PathTable, TreePaths
+
+_TREES = ("flat", "learn")
+_UNSEEN = 0.5  # the prior of a class without documents is that of half a document
+
+
+class TreeClassifier(RememberingClassifier):
+    """What the two models share."""
+
+    tree: Any
+    weights: str
+    shrink_to: str
+    document_weights: str
+    n_weight_steps: int
+    prior_scale: float
+    _ledger: DocumentLedger
+    _shapes_counts = ("document_weights",)
+
+    def _choose_iterations(self) -> int:
+        """How often words are moved between nodes: not at all, but for the mixture."""
+        return 0
+
+    @property
+    def _tempering(self) -> float:
+        return 1.0
+
+    def _check_parameters(self) -> None:
+        if self.weights not in ("tied", "per-class"):
+            raise ValueError(f"weights must be 'tied' or 'per-class', got {self.weights!r}.")
+        if self.shrink_to not in ("path", "root"):
+            raise ValueError(f"shrink_to must be 'path' or 'root', got {self.shrink_to!r}.")
+        if self.document_weights not in ("equal", "length"):
+            raise ValueError(f"document_weights must be 'equal' or 'length', got {self.document_weights!r}.")
+        _check_steps("n_weight_steps", self.n_weight_steps, 1)
+        _check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
+        self._given_tree()
+        n_threads(self.n_jobs)
+
+    def _given_tree(self) -> LabelTree | None:
+        """The tree that was given; None where it comes from the labels or is learned."""
+        if isinstance(self.tree, str) and self.tree not in _TREES:
+            raise ValueError(f"tree must be None, 'flat', 'learn' or a tree, got {self.tree!r}.")
+        return None if self.tree is None or isinstance(self.tree, str) else LabelTree.of(self.tree)
+
+    # Counts and parameters
+
+    def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
+        # Weights are rounded to fixed point first, so that a document can be left out by what is kept of it.
+        scales = float(ONE) * np.ones(rows.n_rows) if weights is None else np.floor(weights * ONE + 0.5)
+        if self.document_weights == "length":
+            return scales
+        lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads(self.n_jobs)) / ONE
+        return np.divide(scales, lengths, out=np.zeros(rows.n_rows), where=lengths > 0)
+
+    def _batch(
+        self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None = None
+    ) -> Batch:
+        tree = self._given_tree()
+        if tree is not None and classes is None:
+            classes = np.array(tree.leaves)  # known without documents
+        batch = super()._batch(canonical(rows), y, sample_weight, classes)
+        if tree is not None:
+            strange = [label for label in [*batch.labels.tolist(), *batch.declared.tolist()] if label not in tree]
+            if strange:
+                raise ValueError(f"y holds the label {strange[0]!r}, which is not in the tree.")
+        return batch
+
+    def _tree_of(self, counts: ClassCounts) -> LabelTree:
+        labels = counts.labels.tolist()
+        given = self._given_tree()
+        if given is not None:
+            return given
+        if self.tree == "learn":
+            return group_classes(counts.labels, _by_class(counts))
+        return LabelTree.from_paths(labels) if self.tree is None and are_paths(labels) else LabelTree.flat(labels)
+
+    def _paths_of(self, tree: LabelTree, labels: list[Any]) -> TreePaths:
+        return TreePaths.of(tree, labels, by_root=self.shrink_to == "root")
+
+    def _make_parameters(self, statistics: Any) -> FittedTree:
+        counts: ClassCounts = statistics
+        documents, threads = self._documents, n_threads(self.n_jobs)
+        paths = self._paths_of(self._tree_of(counts), counts.labels.tolist())
+        groups = paths.weight_groups(self.weights == "tied")
+        scales = self._scales(documents.rows, documents.weights / ONE)
+        n_iterations = self._choose_iterations()
+        weights, indptr, words, sums = _core.fit_tree(
+            counts.indptr, counts.classes, counts.counts,
+            documents.rows.indptr, documents.rows.indices, documents.values, documents.codes,
+            scales, paths.left_out(documents, scales).ravel(),
+            paths.indptr, paths.nodes, paths.n_nodes, *groups,
+            n_iterations, self.n_weight_steps, self._tempering, threads,
+        )  # fmt: skip
+        log_prior = _log_prior(counts.weights)
+        scores = PathTable.of(
+            paths, weights, groups, (indptr, words, sums), np.diff(counts.indptr) > 0,
+            log_prior, self.prior_scale * log_prior, threads,
+        )  # fmt: skip
+        return FittedTree(paths, scores, n_iterations)
+
+    # Scores
+
+    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+        scores: PathTable = self._parameters.scores
+        return scores.joint_log_likelihood(rows, n_threads(self.n_jobs))
+
+    def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
+        scores: PathTable = self._parameters.scores
+        return scores.best_classes(rows, n_threads(self.n_jobs))
+
+    # Answers at any level
+
+    def predict(self, X: Any, level: int | None = None, min_proba: float | None = None) -> NDArray[Any]:
+        """The most probable label of each document, or a node above it: see `predict_nodes`."""
+        rows = self._check_rows(X)
+        if level is None and min_proba is None:
+            return self._predict_rows(rows)
+        return self._predict_node_rows(rows, level, min_proba)[0]
+
+    def predict_nodes(
+        self, X: Any, level: int | None = None, min_proba: float | None = None
+    ) -> tuple[NDArray[Any], Float64]:
+        """The most probable node of each document at some level, or as deep as the answer is sure.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_words)
+            Word counts.
+        level : int, default=None
+            Answer with nodes that are so many steps below the root, or with classes that end before. A node's
+            probability is the sum over the classes below it. None for the classes.
+        min_proba : float, default=None
+            Go up from the answer until a node is at least that probable. The root always is.
+
+        Returns
+        -------
+        nodes : array of shape (n_documents,)
+        probabilities : array of shape (n_documents,)
+        """
+        return self._predict_node_rows(self._check_rows(X), level, min_proba)
+
+    def _predict_node_rows(
+        self, rows: SparseRows, level: int | None, min_proba: float | None
+    ) -> tuple[NDArray[Any], Float64]:
+        check_question(level, min_proba)
+        fitted: FittedTree = self._parameters
+        parts = [
+            fitted.answers(np.exp(self._normalize(scores)), level, min_proba) for scores in self._score_blocks(rows)
+        ]
+        nodes, probabilities = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return fitted.named(nodes), probabilities
+
+    def predict_node_proba(self, X: Any) -> Float64:
+        """The probability of every node: an array of shape (n_documents, n_nodes), in the order of ``tree_.nodes``.
+
+        A node's probability is that of the class itself, if it is one, and of all below it.
+        """
+        proba = np.exp(self._log_proba_rows(self._check_rows(X))) @ self._parameters.membership
+        return np.asarray(np.minimum(proba[:, proba.shape[1] - len(self.tree_) :], 1.0))
+
+    # Looking inside
+
+    @property
+    def tree_(self) -> LabelTree:
+        """The tree that was given, told by the labels, or learned."""
+        tree: LabelTree = self._parameters.paths.tree
+        return tree
+
+    @property
+    def class_count_(self) -> Float64:
+        """The documents' summed weights."""
+        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
+
+    @property
+    def class_log_prior_(self) -> Float64:
+        """log P(c)."""
+        log_prior: Float64 = self._parameters.scores.table.log_prior
+        return log_prior
+
+    @property
+    def feature_log_prob_(self) -> Float64:
+        """log P(w|c): an array of shape (n_classes, n_features), made anew each time."""
+        scores: PathTable = self._parameters.scores
+        return np.stack([scores.log_proba(c) for c in range(scores.n_classes)])
+
+    def path_weights(self, label: Any) -> dict[Any, float]:
+        """P(v|c): how much of a class's words comes from each node of its path, the class first."""
+        fitted: FittedTree = self._parameters
+        c = self._class_number(label)
+        columns = fitted.scores.columns_of(c)
+        n_seen = max(int(fitted.scores.seen.sum()), 1)
+        weights = [*fitted.scores.weights[columns], fitted.scores.uniform[columns[0]] * n_seen]
+        return self._by_node(c, weights[-2::-1] + weights[-1:])
+
+    def word_levels(self, word: int, label: Any = None) -> dict[Any, float]:
+        """P(v|c,w): from which nodes a word comes, as shares that add up to one (eq. 5).
+
+        Parameters
+        ----------
+        word : int
+            The word's column.
+        label : label, default=None
+            In documents of this class; by default in all documents that have the word.
+
+        Returns
+        -------
+        dict of node to share, the largest first. "(uniform)" is the distribution that knows no words.
+        """
+        if isinstance(word, bool) or not isinstance(word, (int, np.integer)) or not 0 <= word < self.n_features_in_:
+            raise ValueError(f"word must be a column number below {self.n_features_in_}, got {word!r}.")
+        scores: PathTable = self._parameters.scores
+        if label is not None:
+            classes, counts = [self._class_number(label)], [1.0]
+        else:
+            table = self._ledger.checked(n_threads(self.n_jobs))
+            row = slice(table.indptr[word], table.indptr[word + 1])
+            classes, counts = table.classes[row].tolist(), (table.counts[row] / ONE).tolist()
+        shares: dict[Any, float] = {}
+        for c, count in zip(classes if scores.seen[word] else [], counts, strict=False):
+            uniform, *nodes = scores.shares(int(word), c)
+            for node, share in self._by_node(c, [*nodes[::-1], uniform]).items():
+                shares[node] = shares.get(node, 0.0) + count * share
+        total = sum(shares.values()) or 1.0
+        return {node: share / total for node, share in sorted(shares.items(), key=lambda item: -item[1])}
+
+    def node_words(self, node: Any, n: int = 10) -> list[tuple[int, float]]:
+        """The columns of the words that a node has for itself: those it makes most likelier than the nodes above.
+
+        Each with its part in the divergence, P(w|v) * log of the factor by which the node multiplies the word.
+        """
+        fitted: FittedTree = self._parameters
+        column = fitted.column(node)
+        if column is None and node not in self.tree_:
+            raise ValueError(f"{node!r} is not a node of the tree.")
+        return [] if column is None else fitted.own_words(column, n)
+
+    def _by_node(self, c: int, values: Sequence[float]) -> dict[Any, float]:
+        """Values of a path's nodes, the class's first and the uniform distribution's last, by name."""
+        paths: TreePaths = self._parameters.paths
+        names = [*(paths.name(node) for node in paths.path(c)[::-1].tolist()), UNIFORM]
+        return dict(zip(names, map(float, values), strict=True))
+
+    def _class_number(self, label: Any) -> int:
+        found = np.flatnonzero(self.classes_ == label)
+        if len(found) == 0:
+            raise ValueError(f"{label!r} is not one of the {len(self.classes_)} classes of this model.")
+        return int(found[0])
+
+    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+        """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
+        scores: PathTable = self._parameters.scores
+        words = np.zeros((len(row.indices), len(classes)))
+        for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
+            if 0 <= w < len(scores.seen) and scores.seen[w]:
+                words[i] = [x * scores.evidence(w, c).sum() for c in classes]
+        return scores.table.bias[np.asarray(classes)], words
+
+    def _levels(self, row: SparseRows, c: int) -> list[dict[Any, float]]:
+        """From which nodes each of a document's words comes, if it is of class c."""
+        label = self.classes_[c]
+        seen = self._parameters.scores.seen
+        return [self.word_levels(w, label) if 0 <= w < len(seen) and seen[w] else {} for w in row.indices.tolist()]
+
+    def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
+        """The words that speak most for class c: P(w|c) * log(P(w|c) / P(w|root)), largest first."""
+        scores: PathTable = self._parameters.scores
+        root = scores.columns_of(c)[0]
+        log_p, log_root = scores.log_proba(c), scores.log_proba(root)
+        log_root = log_root - math.log(np.exp(log_root).sum())
+        weights = np.exp(log_p) * np.subtract(log_p, log_root, out=np.zeros(len(log_p)), where=scores.seen)
+        best = np.lexsort((np.arange(len(weights)), -weights))[:n]
+        return best, weights[best]
+
+    # Keeping
+
+    def _get_state(self) -> dict[str, Any]:
+        """Everything learned, as arrays that can be mapped from a file, and the tree."""
+        fitted: FittedTree = self._parameters
+        documents, scores = self._documents, fitted.scores
+        state: dict[str, Any] = {f"counted_{name}": value for name, value in self._counted_with.items()}
+        state |= {name: getattr(documents.counts, name) for name in documents.counts.__dataclass_fields__}
+        state |= documents.to_state()
+        state |= {f"table_{name}": getattr(scores.table, name) for name in scores.table.__dataclass_fields__}
+        state |= {f"column_{name}": getattr(scores, name) for name in _COLUMNS}
+        return state | {"tree": LabelTree(fitted.paths.tree.to_dict()), "n_iterations": fitted.n_iterations}
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
+        try:
+            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
+            table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
+            columns = {name: state[f"column_{name}"] for name in _COLUMNS}
+            documents, tree = Documents.from_state(counts, state), state["tree"]
+            n_iterations = state["n_iterations"]
+            counted_with = {name: state[f"counted_{name}"] for name in self._shapes_counts}
+        except KeyError as error:
+            raise ValueError(f"the model's state lacks {error}.") from None
+        if not isinstance(tree, LabelTree):
+            raise ValueError("a tree was expected.")
+        _check_steps("n_iterations", n_iterations, 0)
+        documents.check_shapes()
+        labels = counts.labels.tolist()
+        for label in labels:
+            if label not in tree:
+                raise ValueError(f"the label {label!r} is not in the tree.")
+        paths = self._paths_of(tree, labels)
+        scores = PathTable(table, **columns, n_classes=len(labels), seen=np.diff(counts.indptr) > 0)
+        scores.check(len(labels), paths.n_nodes)
+        if len(table.indptr) != len(counts.indptr):
+            raise ValueError("the score table and the counts know different numbers of words.")
+        self._keep(DocumentLedger(documents, checked=False))
+        self._counted_with = counted_with
+        self._parameters_cache = FittedTree(paths, scores, n_iterations)
+
+
+_COLUMNS = ("parents", "nodes", "weights", "uniform")
+
+
+def _log_prior(weights: Int64) -> Float64:
+    """log P(c) by the documents' weights; a class without any counts as half a document."""
+    prior = np.where(weights > 0, weights / ONE, _UNSEEN)
+    return np.asarray(np.log(prior / prior.sum()))
+
+
+def _by_class(counts: ClassCounts) -> Any:
+    """The classes' sums as sparse rows."""
+    shape = counts.n_words, counts.n_classes
+    return sparse.csr_array((counts.counts / ONE, counts.classes, counts.indptr), shape=shape).T.tocsr()
+
+
+def check_question(level: int | None, min_proba: float | None) -> None:
+    """Whether nodes can be asked for like this."""
+    if level is not None:
+        _check_steps("level", level, 0)
+    if min_proba is not None:
+        _check_number("min_proba", min_proba, 0, 1, "None or a number from 0 to 1")
+
+
+def _check_steps(name: str, value: Any, least: int, otherwise: str = "") -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be {otherwise}a whole number, {least} or more, got {value!r}.")

@@ -1,0 +1,283 @@
+"""Multinomial naive Bayes: a class is one distribution over words, smoothed towards the uniform one.
+
+    log p(c, d) = prior_scale * log p(c) + sum over words w of x_dw * log p(w | c)
+    p(w | c)    = (1 - b) * count_wc / T_c + b / N                                   (Jelinek-Mercer)
+    p(w | c)    = (count_wc + alpha) / (T_c + alpha * N)                             (Lidstone)
+
+with count_wc the class's count of word w, T_c its total count and N the number of words. The second is the
+first with b = alpha*N / (T_c + alpha*N); see `genus.base.smoothing`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from genus import _core
+from genus.base.additive import AdditiveClassifier
+from genus.base.arrays import Float64, Int64, SparseRows, n_threads
+from genus.base.estimator import _add_duplicates, _check_number
+from genus.base.posterior import slice_rows
+from genus.base.score_table import ScoreTable, TableClassifier
+from genus.base.smoothing import JelinekMercer, Lidstone, Smoothing, interpolate, log_uniform
+from genus.base.statistics import ONE, ClassCounts
+
+_SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
+
+
+class MultinomialNB(TableClassifier, AdditiveClassifier):
+    """Naive Bayes for word counts, learned exactly and scored in proportion to the words.
+
+    The same probabilities as scikit-learn's ``MultinomialNB``, from sums that can be merged, unlearned and
+    grown, in memory in proportion to the (word, class) pairs that occur.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Lidstone smoothing: what is added to every count. Positive.
+    background_smoothing : float, default=None
+        If given, replaces ``alpha``: the share of each class's probability that is spread evenly over all
+        words, above 0 and at most 1.
+    prior_scale : float, default=1.0
+        Multiplies the log prior; 0 ignores it. Not negative.
+    document_weights : {"length", "equal"}, default="length"
+        Whether a document counts by its length, or every document as one (its counts are divided by its
+        length). Empty documents count in the prior only.
+    fit_prior : bool, default=True
+        Learn p(c) from the documents' weights; otherwise all classes are equally probable beforehand.
+    class_prior : array of shape (n_classes,), default=None
+        p(c), in the order of ``classes_``; replaces learned ones.
+    n_jobs : int, default=None
+        Threads; None and -1 use every core. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    n_features_in_ : int
+        The number of words N.
+    class_count_, class_log_prior_ : arrays of shape (n_classes,)
+        The documents' summed weights, and log p(c).
+    feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
+        count_wc and log p(w | c). Dense, made anew each time they are asked for.
+
+    Notes
+    -----
+    ========================  ==========================================  =========================
+    symbol                    here                                        shape
+    ========================  ==========================================  =========================
+    x_dw                      ``X``                                       (n_documents, n_features)
+    log p(c)                  ``class_log_prior_``                        (n_classes,)
+    log p(w | c)              ``feature_log_prob_``                       (n_classes, n_features)
+    log p(c, d)               ``predict_joint_log_proba``                 (n_documents, n_classes)
+    ========================  ==========================================  =========================
+
+    A class that has only been announced (``classes`` of `partial_fit`) is uniform over words, with prior 0.
+    If all documents weigh nothing, the prior is uniform.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from genus import MultinomialNB
+    >>> X = np.array([[2, 1, 0], [1, 0, 0], [0, 1, 3]])
+    >>> clf = MultinomialNB().fit(X, ["ham", "ham", "spam"])
+    >>> clf.predict([[0, 0, 2]])
+    array(['spam'], dtype='<U4')
+    >>> clf.unlearn(X[2:], ["spam"]).classes_
+    array(['ham'], dtype='<U3')
+    """
+
+    _shapes_counts = ("document_weights",)
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        background_smoothing: float | None = None,
+        prior_scale: float = 1.0,
+        document_weights: str = "length",
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.background_smoothing = background_smoothing
+        self.prior_scale = prior_scale
+        self.document_weights = document_weights
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        _check_number("alpha", self.alpha, _SMALLEST, math.inf, "a positive number")
+        if self.background_smoothing is not None:
+            expected = "None or a number above 0, at most 1"
+            _check_number("background_smoothing", self.background_smoothing, _SMALLEST, 1, expected)
+        _check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
+        if self.document_weights not in ("length", "equal"):
+            raise ValueError(f"document_weights must be 'length' or 'equal', got {self.document_weights!r}.")
+        n_threads(self.n_jobs)
+
+    @property
+    def _smoothing(self) -> Smoothing:
+        if self.background_smoothing is not None:
+            return JelinekMercer(float(self.background_smoothing))
+        return Lidstone(float(self.alpha))
+
+    # Counts and parameters
+
+    def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
+        scales = super()._scales(rows, weights)
+        if self.document_weights == "equal":
+            lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads(self.n_jobs)) / ONE
+            scales = np.where(lengths > 0, scales / np.where(lengths > 0, lengths, 1), 0.0)
+        return np.asarray(scales)
+
+    def _make_parameters(self, counts: ClassCounts) -> ScoreTable:
+        n_words = max(counts.n_words, 1)
+        ratio = self._smoothing.ratio(counts.totals, n_words)
+        log_prior = self._log_prior(counts.weights)
+        indptr, classes, values = _core.build_table(
+            counts.indptr, counts.classes, counts.counts, ratio, n_threads(self.n_jobs)
+        )
+        background = log_uniform(self._smoothing, counts.totals, n_words)
+        return ScoreTable(indptr, classes, values, self._scale(log_prior), log_prior, background)
+
+    def _log_prior(self, weights: Int64) -> Float64:
+        n_classes = len(weights)
+        if self.class_prior is not None:
+            prior = np.asarray(self.class_prior, dtype=np.float64)
+            if prior.shape != (n_classes,) or not (prior >= 0).all() or not math.isclose(prior.sum(), 1.0):
+                raise ValueError(
+                    f"class_prior must be {n_classes} probabilities that sum to 1, one for each class, "
+                    f"got {self.class_prior!r}."
+                )
+        elif self.fit_prior and weights.any():
+            prior = weights / weights.sum(dtype=np.float64)
+        else:
+            prior = np.full(n_classes, 1 / n_classes)
+        with np.errstate(divide="ignore"):  # a class without weight has prior 0
+            return np.log(prior)
+
+    def _scale(self, log_prior: Float64) -> Float64:
+        return self.prior_scale * log_prior if self.prior_scale > 0 else np.zeros_like(log_prior)
+
+    # Scores
+
+    def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+        """log p(c | d) for training documents, each by the model trained without it.
+
+        Exact, in one pass: only the document's own class changes. Words keep their columns.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Training documents, as given to `fit`.
+
+        Returns
+        -------
+        array of shape (n_documents, n_classes)
+            A class whose only document is left out has -inf.
+
+        Raises
+        ------
+        ValueError
+            If a document is not among those learned.
+
+        Examples
+        --------
+        >>> X, y = np.array([[2, 0], [1, 1], [0, 3]]), ["a", "a", "b"]
+        >>> MultinomialNB().fit(X, y).leave_one_out_log_proba(X, y).argmax(axis=1)
+        array([0, 0, 0])
+        """
+        return self._leave_one_out(_add_duplicates(self._check_rows(X)), y, sample_weight)
+
+    def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+        self._check_parameters()
+        self._check_counted_alike()
+        batch = self._batch(rows, y, sample_weight)
+        counts = self._ledger.checked(n_threads(self.n_jobs))
+        at = np.searchsorted(counts.labels, batch.labels)
+        known = counts.labels[np.minimum(at, counts.n_classes - 1)] == batch.labels
+        if not known.all():
+            stranger = batch.labels[~known].tolist()[0]
+            raise ValueError(f"y must hold learned classes; {stranger!r} was never learned.")
+        own = at.astype(np.int32)[batch.codes]
+
+        added = np.floor(rows.data * np.repeat(batch.scales, np.diff(rows.indptr)) + 0.5).astype(np.int64)
+        totals = counts.totals_without(own, rows.indptr, added)
+        weights = counts.weights[own] - batch.weights
+        if (totals < 0).any() or (weights < 0).any():
+            raise ValueError("X, y and sample_weight must be documents that were learned.")
+        n_words = max(counts.n_words, 1)
+        words = _core.score_without_self(
+            counts.indptr, counts.classes, counts.counts,
+            rows.indptr, rows.indices, rows.data,
+            batch.scales, own, self._smoothing.ratio(totals, n_words), n_threads(self.n_jobs),
+        )  # fmt: skip
+        lengths = np.add.reduceat(np.append(rows.data, 0), rows.indptr[:-1]) * (np.diff(rows.indptr) > 0)
+        words = words + lengths * log_uniform(self._smoothing, totals, n_words)
+
+        scores = self._joint_log_likelihood(rows)
+        prior = self._parameters.log_prior[own]
+        if self.class_prior is None and self.fit_prior and counts.weights.any():
+            # The smaller sum of all weights divides every class's prior alike, and so does not matter.
+            total = counts.weights.sum(dtype=np.float64)
+            with np.errstate(divide="ignore"):
+                prior = np.log(weights / total)
+            for d in np.flatnonzero(batch.weights / total == 1).tolist():  # no other has weight: equal priors
+                scores[d] = self._score(slice_rows(rows, d, d + 1), np.zeros(counts.n_classes))
+                prior[d] = 0
+        alone = (counts.documents[own] == 1) & ~counts.declared[own]
+        scores[np.arange(rows.n_rows), own] = np.where(alone, -np.inf, self._scale(prior) + words)
+        return self._normalize(scores)
+
+    # Looking inside
+
+    @property
+    def feature_count_(self) -> Float64:
+        return self._ledger.checked(n_threads(self.n_jobs)).dense() / ONE
+
+    @property
+    def feature_log_prob_(self) -> Float64:
+        counts = self._ledger.checked(n_threads(self.n_jobs))
+        totals = counts.totals[:, np.newaxis]
+        b = self._smoothing.uniform_weight(totals, counts.n_words)
+        estimate = counts.dense() / ONE / np.where(totals > 0, totals, 1)
+        return np.log(interpolate([estimate], [1 - b, b], counts.n_words))
+
+    def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
+        """The words that speak most for class c: p(w|c) * log(p(w|c) / p(w|not c)), largest first.
+
+        This is the word's part in the divergence of the class from the rest: rare words with a large ratio
+        and common ones with a small ratio are weighed on one scale.
+        """
+        counts = self._ledger.checked(n_threads(self.n_jobs))
+        n_words = max(counts.n_words, 1)
+        cells = np.flatnonzero(counts.classes == c)
+        words = np.searchsorted(counts.indptr, cells, side="right") - 1
+        inside = counts.counts[cells] / ONE
+        sums = np.concatenate(([0.0], np.cumsum(counts.counts / ONE)))
+        rest = np.maximum(sums[counts.indptr[words + 1]] - sums[counts.indptr[words]] - inside, 0)
+        totals = np.array([counts.totals[c], counts.totals.sum() - counts.totals[c]])
+        ratio, log_b = self._smoothing.ratio(totals, n_words), log_uniform(self._smoothing, totals, n_words)
+        log_p = log_b[0] + np.log1p(ratio[0] * inside)
+        log_q = log_b[1] + np.log1p(ratio[1] * rest)
+        weights = np.exp(log_p) * (log_p - log_q)
+        best = np.lexsort((words, -weights))[:n]
+        return words[best], weights[best]
+
+    # Keeping
+
+    def _get_state(self) -> dict[str, Any]:
+        return self._counted_with | super()._get_state()
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        if "document_weights" not in state:
+            raise ValueError("the model's state lacks 'document_weights'.")
+        super()._set_state(state)
+        self._counted_with = {"document_weights": state["document_weights"]}

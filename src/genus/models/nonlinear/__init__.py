@@ -1,0 +1,1 @@
+"""Non-linear hierarchical Bayes (paper 004)."""

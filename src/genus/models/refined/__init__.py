@@ -1,0 +1,1 @@
+"""Naive Bayes corrected by the training documents that it gets wrong."""

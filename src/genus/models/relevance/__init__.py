@@ -1,0 +1,1 @@
+"""The relevance-based topic model (paper 001)."""

@@ -1,0 +1,1 @@
+"""Vectorizer, weighting and model as one classifier of texts, and pools of them."""

@@ -1,0 +1,355 @@
+"""Several text classifiers that answer together, with probabilities to trust.
+
+    z_c(d)        =  sum over members k of  weight_k * T_k(|d|) * score_kc(d)
+    log P(c | d)  =  T(lead of z) * z_c(d)  -  normaliser
+
+T_k is a member's temperature, which knows a document's length, and T that of the pool, which knows how far the best
+class is ahead of the mean one (`genus.calibration`). A pool of one is a calibrated classifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from genus import _core
+from genus.auto.class_tree import tree_of
+from genus.base.arrays import Float64, Int32, Int64, SparseRows, n_threads
+from genus.base.documents import row_sums, take_rows
+from genus.calibration import Temperature, lead
+from genus.explain import WordEvidence
+from genus.models.hierarchical.base import check_question
+from genus.pipeline.evidence import Evidence, evidence_of
+from genus.pipeline.rejection import Rejection
+from genus.pipeline.single import LEARN_MORE, UNLEARN, Parts, counts_learned, drop_words
+from genus.text.plan import as_texts
+from genus.text.vectorizer import Vectorizer
+from genus.tree.answers import TreeAnswers
+from genus.tree.label_tree import LabelTree
+from genus.tree.paths import TreePaths
+
+
+class Counted(NamedTuple):
+    """Texts as one vectorizer counts them."""
+
+    rows: SparseRows
+    unknown: Int32  # words of each text
+    lengths: Float64
+
+    @classmethod
+    def by(cls, vectorizer: Vectorizer, texts: Any) -> Counted:
+        rows, unknown = vectorizer._transform_rows(texts)
+        return cls(rows, unknown, row_sums(rows.indptr, rows.data))
+
+    def take(self, numbers: Int64) -> Counted:
+        """Some of the texts."""
+        return Counted(take_rows(self.rows, numbers), self.unknown[numbers], self.lengths[numbers])
+
+
+class Pool(BaseEstimator):  # type: ignore[misc]
+    """Classifiers of one set of classes, their temperatures and weights, and what is usual among their texts.
+
+    Answers as `genus.pipeline.single.Parts` do, which its members are. Members that read texts alike have one vectorizer: it
+    counts a text once for all of them, and learns its words once. Made by `genus.auto`, not by hand.
+    """
+
+    def __init__(self) -> None:
+        self.members: list[Parts] = []
+        self.temperatures: list[Temperature] = []
+        self.weights: Float64 = np.zeros(0)
+        self.rejection: Rejection | None = None
+        self.sharpness = Temperature()
+        self.shifts: dict[Any, float] = {}  # of the classes' scores, where texts to come have other priors
+        self.tree: LabelTree | None = None  # as it was given
+
+    @classmethod
+    def of(
+        cls,
+        members: Sequence[Parts],
+        temperatures: Sequence[Temperature],
+        weights: Float64,
+        rejection: Rejection | None,
+        *,
+        sharpness: Temperature | None = None,
+        shifts: Mapping[Any, float] | None = None,
+        tree: LabelTree | None = None,
+    ) -> Pool:
+        pool = cls()
+        pool.members, pool.temperatures, pool.weights = list(members), list(temperatures), weights
+        pool.rejection, pool.tree = rejection, tree
+        pool.sharpness, pool.shifts = sharpness or Temperature(), dict(shifts or {})
+        return pool
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return self.members[0].classes_
+
+    @property
+    def class_count_(self) -> Float64:
+        """The documents of each class, by their weights."""
+        counts: Float64 = self.members[0].model.class_count_
+        return counts
+
+    @property
+    def shift(self) -> Float64:
+        """What is added to the score of each class."""
+        return np.array([self.shifts.get(label, 0.0) for label in self.classes_.tolist()])
+
+    @property
+    def tree_(self) -> LabelTree:
+        """The tree that was given, or that of labels which are paths."""
+        tree = tree_of(self.tree, self.classes_.tolist())
+        if tree is None:
+            raise AttributeError("these classes are in no tree")
+        return tree
+
+    # Where a single classifier has its parts
+
+    name = "a pool"
+    exclusive = True
+    weighting = None
+    learns_online = False
+
+    @property
+    def model(self) -> Pool:
+        return self
+
+    @property
+    def vectorizer(self) -> Vectorizer:
+        return self.members[0].vectorizer
+
+    def leave_one_out(self, texts: Any, labels: Any, sample_weight: Any) -> NoReturn:
+        raise ValueError("a pool cannot leave texts out exactly; leaderboard_ has its scores on texts left out.")
+
+    def top_words(self, label: int, n: int) -> list[tuple[str, float]]:
+        """The words that speak most for a class, by the first member that counts words."""
+        member = next((m for m in self.members if m.vectorizer.analyzer == "word"), self.members[0])
+        return member.top_words(label, n)
+
+    # Answers
+
+    @property
+    def views(self) -> list[Vectorizer]:
+        """The members' vectorizers, each once."""
+        return list({id(member.vectorizer): member.vectorizer for member in self.members}.values())
+
+    def readers(self, view: Vectorizer) -> list[Parts]:
+        """The members that read by this vectorizer."""
+        return [member for member in self.members if member.vectorizer is view]
+
+    def _counted(self, texts: Any) -> list[Counted]:
+        """Texts as each member counts them."""
+        texts = as_texts(texts)
+        views = {id(view): Counted.by(view, texts) for view in self.views}
+        return [views[id(member.vectorizer)] for member in self.members]
+
+    def _factors(self, counted: Sequence[Counted]) -> list[Float64]:
+        """What the scores of each member are multiplied by, for each text."""
+        parts = zip(self.weights.tolist(), self.temperatures, counted, strict=True)
+        return [weight * temperature.factors(texts.lengths) for weight, temperature, texts in parts]
+
+    def _sums(self, counted: Sequence[Counted]) -> Float64:
+        """z: the members' scores added up."""
+        total = np.zeros((counted[0].rows.n_rows, len(self.classes_)))
+        threads = n_threads(self.vectorizer.n_jobs)
+        for member, texts, factors in zip(self.members, counted, self._factors(counted), strict=True):
+            scores = member.model._joint_log_likelihood(member.weighted(texts.rows))
+            _core.add_scaled_rows(scores, factors, total, threads)
+        return total
+
+    def _sharpened(self, sums: Float64) -> Float64:
+        """Sums of scores made into scores of the pool, in place."""
+        sums *= self.sharpness.factors(lead(sums))[:, np.newaxis]
+        return sums
+
+    def scores(self, texts: Any) -> tuple[Float64, Float64]:
+        """The pooled scores of the classes, by the learned priors, and each text's share of words that are known.
+
+        Known, that is, to the first member.
+        """
+        counted = self._counted(texts)
+        return self._sharpened(self._sums(counted)), known_shares(counted[0].lengths, counted[0].unknown)
+
+    def log_proba(self, texts: Any) -> Float64:
+        scores = self.scores(texts)[0]
+        scores += self.shift
+        _core.normalize_log_rows(scores, n_threads(self.vectorizer.n_jobs))
+        return scores
+
+    def answers(self, texts: Any) -> NDArray[Any]:
+        """The most probable label of each text."""
+        counted = self._counted(texts)
+        if self.shifts:
+            best = (self._sharpened(self._sums(counted)) + self.shift).argmax(axis=1)
+        else:  # sharpness changes no order
+            best = self._best_classes(counted)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def _best_classes(self, counted: Sequence[Counted]) -> Int32:
+        """The best class of each text by the members' scores, which are rough first where that is faster."""
+        n_texts, threads = counted[0].rows.n_rows, n_threads(self.vectorizer.n_jobs)
+        total, distances = np.zeros((n_texts, len(self.classes_))), np.zeros(n_texts)
+        for member, texts, factors in zip(self.members, counted, self._factors(counted), strict=True):
+            member.model._add_scores(member.weighted(texts.rows), factors, total, distances)
+        best: Int32 = _core.clear_best(total, distances, threads)
+        unclear = np.flatnonzero(best < 0)
+        if len(unclear):
+            best[unclear] = self._sums([texts.take(unclear) for texts in counted]).argmax(axis=1)
+        return best
+
+    def answer_one(self, text: str) -> Any:
+        return self.answers([text])[0].item()
+
+    def top(self, texts: Any, k: int) -> tuple[NDArray[Any], Float64]:
+        return top_labels(self.log_proba(texts), self.classes_, k, self.vectorizer.n_jobs)
+
+    def answer_nodes(self, texts: Any, level: int | None, min_proba: float | None) -> tuple[NDArray[Any], Float64]:
+        """Nodes of the tree: see `genus.models.hierarchical.base`."""
+        if not hasattr(self, "tree_"):
+            raise ValueError("a pool has no tree of classes unless labels are paths such as 'a/b', or tree= is given.")
+        check_question(level, min_proba)
+        tree = TreeAnswers(TreePaths.of(self.tree_, self.classes_.tolist()))
+        nodes, probabilities = tree.answers(np.exp(self.log_proba(texts)), level, min_proba)
+        return tree.named(nodes), probabilities
+
+    def typicality(self, texts: Any) -> Float64:
+        """The share of texts of the known classes that are no more like them than these are."""
+        if self.rejection is None:
+            raise ValueError("nothing is known of how texts of these classes look: fit again.")
+        return self.rejection.typicality(*self.scores(texts))
+
+    # Learning
+
+    def partial_fit(self, texts: Any, labels: Any, sample_weight: Any) -> None:
+        """What was chosen and how it is weighed stays; every member learns."""
+        self._check_new(labels)
+        self._require(*LEARN_MORE)
+        texts = as_texts(texts)
+        for view in self.views:
+            counts = view._partial_fit_rows(texts)
+            for member in self.readers(view):
+                member.learn_counts(counts, labels, sample_weight)
+
+    def unlearn(self, texts: Any, labels: Any, sample_weight: Any) -> None:
+        self._require(*UNLEARN)
+        texts = as_texts(texts)
+        learned = {id(view): counts_learned(view, texts) for view in self.views}
+        unlearned = {}
+        for member in self.members:  # the first refuses, before anything has changed, what was not learned
+            unlearned[id(member)] = member.unlearn_counts(learned[id(member.vectorizer)], labels, sample_weight)
+        for view in self.views:
+            drop_words(readers := self.readers(view), [unlearned[id(member)] for member in readers])
+
+    def _require(self, method: str, what: str) -> None:
+        for member in self.members:
+            member.require(method, what)
+
+    def _check_new(self, labels: Any) -> None:
+        """What was stated for each class leaves no room for new ones."""
+        new = np.setdiff1d(labels, self.classes_)
+        for name, stated in (("tree", self.tree is not None), ("class_prior", bool(self.shifts))):
+            if stated and len(new):
+                raise ValueError(f"{new[0].item()!r} is a new class, and {name} was given without it: fit again.")
+
+    def weighted_members(self) -> list[tuple[Parts, float]]:
+        """The members, each with its weight."""
+        return list(zip(self.members, self.weights.tolist(), strict=True))
+
+    # Evidence
+
+    def evidence(self, text: str, chosen: int, rival: int) -> Evidence:
+        """The members' evidence, each with its part in the sum."""
+        shift, counted = self.shift, self._counted([text])
+        sums = self._sums(counted)
+        sharpness = float(self.sharpness.factors(lead(sums))[0])
+        parts = [
+            (sharpness * float(factors[0]), evidence_of(member, text, (seen.rows, seen.unknown), chosen, rival))
+            for member, seen, factors in zip(self.members, counted, self._factors(counted), strict=True)
+        ]
+        words: dict[str, WordEvidence] = {}
+        for factor, part in parts:
+            for word in part.words:
+                known = words.get(word.word, replace(word, contribution=0.0))
+                words[word.word] = known.plus(factor * word.contribution)
+        first = parts[0][1]
+        share = known_shares(counted[0].lengths, counted[0].unknown)
+        return Evidence(
+            sum(factor * part.prior for factor, part in parts) + float(shift[chosen] - shift[rival]),
+            tuple(words.values()),
+            sum(factor * part.remainder for factor, part in parts),
+            next((part.documents for _, part in parts if part.documents), ()),
+            (),
+            first.n_unknown,
+            first.n_words,
+            None if self.rejection is None else float(self.rejection.typicality(sharpness * sums, share)[0]),
+        )
+
+    # Keeping
+
+    def _get_state(self) -> dict[str, Any]:
+        views = self.views
+        place = {id(view): i for i, view in enumerate(views)}
+        return {
+            "views": views,
+            "members": [member.get_state() | {"vectorizer": place[id(member.vectorizer)]} for member in self.members],
+            "temperatures": np.array([[t.log_scale, t.length_power] for t in self.temperatures]),
+            "weights": self.weights,
+            "sharpness": np.array([self.sharpness.log_scale, self.sharpness.length_power]),
+            "rejection": None if self.rejection is None else self.rejection.to_state(),
+            "shifted": np.array(list(self.shifts)),
+            "shifts": np.array(list(self.shifts.values()), dtype=np.float64),
+            "tree": self.tree,
+        }
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        members, temperatures, weights = state["members"], state["temperatures"], state["weights"]
+        rejection, shifted, shifts, tree = (state[name] for name in ("rejection", "shifted", "shifts", "tree"))
+        n = len(members) if isinstance(members, list) else 0
+        if not n or not all(isinstance(member, Mapping) for member in members):
+            raise ValueError("a pool of classifiers was expected")
+        if "views" not in state:
+            raise ValueError("it is of a genus that counted texts anew for each member; train it again")
+        members = [Parts.from_state(member | {"vectorizer": _view(state["views"], member)}) for member in members]
+        sharpness = state["sharpness"]
+        for array, shape in (
+            (temperatures, (n, 2)),
+            (weights, (n,)),
+            (sharpness, (2,)),
+            (shifts, np.shape(shifted)[:1]),
+        ):
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
+                raise ValueError(f"temperatures and weights of {n} members, and shifts of classes, were expected")
+        if not (tree is None or (isinstance(tree, LabelTree) and all(c in tree for c in members[0].classes_.tolist()))):
+            raise ValueError("a tree of the classes was expected")
+        if any(not np.array_equal(member.classes_, members[0].classes_) for member in members):
+            raise ValueError("the members of a pool know different classes")
+        self.members, self.weights, self.tree = members, weights, tree
+        self.sharpness = Temperature(*sharpness.tolist())
+        self.shifts = dict(zip(shifted.tolist(), shifts.tolist(), strict=True))
+        self.temperatures = [Temperature(float(u), float(v)) for u, v in temperatures]
+        self.rejection = None if rejection is None else Rejection.from_state(rejection)
+
+
+def _view(views: Any, member: Mapping[str, Any]) -> Any:
+    """The vectorizer of a member, by its place in a file."""
+    place = member["vectorizer"]
+    if not isinstance(views, list) or type(place) is not int or not 0 <= place < len(views):
+        raise ValueError("the members of a pool and its vectorizers do not belong together")
+    return views[place]
+
+
+def top_labels(log_proba: Float64, labels: NDArray[Any], k: int, n_jobs: int | None) -> tuple[NDArray[Any], Float64]:
+    """The k most probable labels of each row and their probabilities."""
+    columns, probabilities = _core.top_of_rows(log_proba, min(k, len(labels)), n_threads(n_jobs))
+    return labels[columns], probabilities
+
+
+def known_shares(lengths: Float64, unknown: NDArray[Any]) -> Float64:
+    """Which share of each text's words is known; 0 for a text without words."""
+    return np.asarray(lengths / np.maximum(lengths + unknown, 1.0))

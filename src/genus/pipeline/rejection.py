@@ -1,0 +1,83 @@
+"""None of these: how unlike all its classes a text is.
+
+    familiarity(d) = Q(lead of the best class over the mean class) * Q(-entropy of the classes) * Q(known share)^(1/2)
+
+Q is the share of texts of the known classes, left out while the scores were learned, that have no more of it. A text
+of another kind has neither words that single out a class nor, often, words that were ever seen; the product, as of
+three tests, measured better than any part, than the best probability, and than the likelihood per word.
+``typicality`` is the share of left-out texts that are less familiar than a text: those below 0.05 are refused at the
+price of refusing one in twenty that do belong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import entr
+
+from genus.base.arrays import Float64
+from genus.calibration import lead
+
+_N_QUANTILES = 1001
+_POWERS = (1.0, 1.0, 0.5)  # of the lead, the certainty and the known share
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """What is usual among left-out documents: quantiles of the three parts, and of the familiarity.
+
+    Examples
+    --------
+    >>> rejection = Rejection.fit(np.array([[0.0, 2.0], [2.0, 0.0], [0.5, 0.0]]), [1.0, 1.0, 0.5])
+    >>> rejection.typicality(np.array([[0.0, 2.0], [0.0, 0.1]]), [1.0, 0.0])
+    array([1., 0.])
+    """
+
+    parts: Float64  # (3, n_quantiles)
+    familiarities: Float64
+
+    @classmethod
+    def fit(cls, scores: ArrayLike, known_shares: ArrayLike) -> Rejection:
+        """From calibrated scores of left-out documents, and the shares of their words that the others have."""
+        found = parts_of(np.asarray(scores, dtype=np.float64), np.asarray(known_shares))
+        levels = np.linspace(0, 1, min(_N_QUANTILES, max(found.shape[1], 2)))
+        quantiles = np.quantile(found, levels, axis=1).T
+        return cls(quantiles, np.quantile(_familiarity(quantiles, found), levels))
+
+    def typicality(self, scores: ArrayLike, known_shares: ArrayLike) -> Float64:
+        """The share of documents of the known classes that are no more familiar than these texts."""
+        found = parts_of(np.asarray(scores, dtype=np.float64), np.asarray(known_shares))
+        return _rank(self.familiarities, _familiarity(self.parts, found))
+
+    def to_state(self) -> dict[str, Any]:
+        return {"parts": self.parts, "familiarities": self.familiarities}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Rejection:
+        parts, familiarities = state["parts"], state["familiarities"]
+        for array, n_dimensions in ((parts, 2), (familiarities, 1)):
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.ndim != n_dimensions:
+                raise ValueError("quantiles of what is usual were expected")
+        if len(parts) != len(_POWERS) or not parts.shape[1] or not len(familiarities):
+            raise ValueError("quantiles of three parts were expected")
+        return cls(parts, familiarities)
+
+
+def parts_of(scores: Float64, known_shares: Float64) -> Float64:
+    """The lead, the certainty and the known share of each document: (3, n_documents)."""
+    log_p = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+    certainty = -entr(np.exp(log_p)).sum(axis=1)
+    return np.stack([lead(scores), certainty, known_shares])
+
+
+def _familiarity(quantiles: Float64, parts: Float64) -> Float64:
+    ranks = [_rank(q, part) ** power for power, q, part in zip(_POWERS, quantiles, parts, strict=True)]
+    return np.asarray(np.multiply.reduce(ranks))
+
+
+def _rank(quantiles: Float64, values: Float64) -> Float64:
+    return np.asarray(np.searchsorted(quantiles, values, side="right") / len(quantiles))
