@@ -25,7 +25,7 @@ from benchmarks.measure import Entry, pinned, race, significant
 from benchmarks.memory import _status
 from benchmarks.report import Table, Target
 from genus import RelevanceTopicModel, Vectorizer
-from genus.base.estimator import _to_rows
+from genus.base.rows import to_rows
 from genus.models.relevance.sampler import Chains, LabelledRows
 
 PEER = "tomotopy"
@@ -73,7 +73,7 @@ def run(bench: Bench) -> Table:
 
 
 def _sampler(counts: Any, labels: Any, n_threads: int) -> Callable[[], None]:
-    rows = _to_rows(counts)
+    rows = to_rows(counts)
     documents = LabelledRows.of(rows, np.arange(rows.n_rows), labels, int(labels.max()) + 1)
     chains = Chains(documents, rows.n_columns, alpha=50.0, beta=0.1, n_chains=1, seed=0, n_threads=n_threads)
 

@@ -159,7 +159,7 @@ def test_choosing_and_answering_are_timed_beside_a_grid_search(bench: Bench) -> 
 def test_accuracy_is_measured_beside_tuned_peers(capsys: pytest.CaptureFixture[str]) -> None:
     from benchmarks import accuracy
 
-    from test_auto import tickets
+    from helpers.tickets import tickets
 
     texts, labels = tickets(60)
     test_texts, test_labels = tickets(30, seed=1)
@@ -188,7 +188,7 @@ def test_sets_of_labels_are_measured_on_all_labels_and_all_over_a_part(
 ) -> None:
     from benchmarks import label_sets
 
-    from test_label_choice import tagged
+    from helpers.tickets import tagged
 
     folder = tmp_path / "topics"
     folder.mkdir()

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from genus.base.estimator import _check_number
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 
@@ -25,23 +24,6 @@ ENOUGH_TEXTS = 100  # to see how texts are written, by how they begin
 ENOUGH_AGAIN = 20  # words that come again in one of them
 MOST_CHARACTERS = 20_000_000  # in all texts together: beyond, their n-grams would take gigabytes
 SHORT = 250  # characters of a text: how many such begin, end and go on from word to word tells much of them
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user asked for."""
-
-    objective: str
-    time_budget: float
-    vectorizer: Vectorizer | None
-    weighting: TermWeighting | None
-    random_state: int
-    n_jobs: int | None
-    tree: Any = None
-    class_prior: Any = "learned"
-
-    def check_budget(self) -> None:
-        _check_number("time_budget", self.time_budget, 1e-3, 1e9, "a positive number of seconds")
 
 
 # Where labels are found and not given: a base that counts all documents alike would hold on to wrong ones.
@@ -99,7 +81,7 @@ def _tfidf(power: float) -> dict[str, Any]:
 
 
 # Cheap ones first: what comes late is left out where time is short.
-PORTFOLIO = (
+CANDIDATES = (
     Candidate("naive Bayes", "nb", "words", None, tuple({"alpha": a} for a in (0.3, 0.1, 1.0, 0.03)), 4, 0.04),
     Candidate("refined", "refined", "words", _tfidf(1.0), _refined(), 10),
     Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 2, 0.015, 2),
@@ -146,12 +128,12 @@ def written_from_counts(texts: Sequence[str]) -> bool:
 def own_weighting(weighting: TermWeighting) -> tuple[Candidate, ...]:
     """The portfolio where the user has said how counts are weighed: one candidate for each model and view."""
     params = weighting.get_params()
-    found = {(c.model, c.view): replace(c, weighting=params) for c in reversed(PORTFOLIO)}
+    found = {(c.model, c.view): replace(c, weighting=params) for c in reversed(CANDIDATES)}
     return tuple(reversed(found.values()))
 
 
 def own_view(weighting: TermWeighting | None) -> tuple[Candidate, ...]:
     """The portfolio where the user has said how texts are counted: one candidate for each model and weighting."""
-    candidates = PORTFOLIO if weighting is None else own_weighting(weighting)
+    candidates = CANDIDATES if weighting is None else own_weighting(weighting)
     found = {(c.model, str(c.weighting)): replace(c, view="given") for c in reversed(candidates)}
     return tuple(reversed(found.values()))

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from genus.base.arrays import Float64, Int32, Int64, SparseRows, n_threads
-from genus.base.documents import take_rows
+from genus.base.arrays import Float64, Int32, Int64, n_threads
+from genus.base.rows import SparseRows, take_rows
 
 Scores = NDArray[np.floating]
 Settings = Sequence[dict[str, Any]]
@@ -23,10 +23,10 @@ _N_FOLDS = 5
 _MOST_DOCUMENTS = 30_000  # more are sampled: the choice of a model does not need them
 _LARGEST_TABLE = 40_000_000  # scores held for one setting
 _PRIOR_DOCUMENTS = 300  # as many as say as much of a model as what is known of it beforehand
-_SMOOTH = 0.05  # what a nat of log loss counts beside accuracy, which jumps from document to document
+LOG_LOSS_WEIGHT = 0.05  # what a nat of log loss counts beside accuracy, which jumps from document to document
 
 
-class Verdict(NamedTuple):
+class Metrics(NamedTuple):
     """What scores are worth. ``value`` is what trials are compared by: larger is better."""
 
     value: float
@@ -36,7 +36,7 @@ class Verdict(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Jury:
+class CrossValidation:
     """The documents to judge by (``chosen``, numbers among all of them), their classes and their folds."""
 
     chosen: Int64
@@ -60,7 +60,7 @@ class Jury:
         seed: int,
         n_jobs: int | None,
         shift: Float64 | None = None,
-    ) -> Jury:
+    ) -> CrossValidation:
         rng = np.random.default_rng(seed)
         most = max(min(_MOST_DOCUMENTS, _LARGEST_TABLE // n_classes), 100)
         chosen = np.sort(rng.permutation(len(codes))[:most])
@@ -133,7 +133,7 @@ class Jury:
             return model._partial_fit_rows(take_rows(rows, train), self.codes[train], self.weights[train], every)
         return model._fit_rows(take_rows(rows, train), self.codes[train], self.weights[train])
 
-    def measure(self, scores: Scores) -> Verdict:
+    def measure(self, scores: Scores) -> Metrics:
         """What scores, at the right temperature, are worth among texts of the stated priors."""
         counted = self.weights * np.exp(self.shift)[self.codes]
         weights = counted / max(counted.sum(), 1e-300)
@@ -144,8 +144,10 @@ class Jury:
         log_p = above[np.arange(len(best)), self.codes] - np.log(np.exp(above).sum(axis=1))
         loss = float(self._findable * weights @ np.minimum(-log_p, 50.0) / max(self._findable @ weights, 1e-300))
         macro = _macro_f1(self.codes, best, counted, self.n_classes)
-        value = {"macro_f1": macro - _SMOOTH * loss, "log_loss": -loss}.get(self.objective, accuracy - _SMOOTH * loss)
-        return Verdict(value, accuracy, macro, loss)
+        value = {"macro_f1": macro - LOG_LOSS_WEIGHT * loss, "log_loss": -loss}.get(
+            self.objective, accuracy - LOG_LOSS_WEIGHT * loss
+        )
+        return Metrics(value, accuracy, macro, loss)
 
     def believed(self, measured: float, prior: float) -> float:
         """What to believe of a model's value, where ``prior`` is by how much it is thought to fall short."""
@@ -153,7 +155,7 @@ class Jury:
         return trust * measured - (1 - trust) * prior
 
 
-def deal_out(numbers: Int64, groups: Any, rng: np.random.Generator) -> Int64:
+def assign_folds(numbers: Int64, groups: Any, rng: np.random.Generator) -> Int64:
     """A fold for each of these documents, whatever their labels; groups stay together."""
     if groups is not None:
         return _grouped(np.asarray(groups)[numbers], rng)

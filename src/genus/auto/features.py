@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from genus.base.arrays import Float64, Int32, SparseRows
-from genus.base.documents import row_sums
+from genus.base.arrays import Float64, Int32
+from genus.base.rows import SparseRows, row_sums
 from genus.pipeline.pool import known_shares
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 
 
 @dataclass
-class Materials:
+class Features:
     """Documents as one view counts them."""
 
     vectorizer: Vectorizer
@@ -25,7 +25,7 @@ class Materials:
     _weighted: dict[str, tuple[TermWeighting | None, SparseRows, SparseRows]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, vectorizer: Vectorizer, texts: Any) -> Materials:
+    def of(cls, vectorizer: Vectorizer, texts: Any) -> Features:
         return cls(vectorizer, vectorizer._fit_rows(texts), texts)
 
     @cached_property

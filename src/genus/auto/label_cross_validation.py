@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from genus.auto.cross_validation import deal_out
-from genus.base.arrays import Float64, Int64, SparseRows, n_threads
-from genus.base.documents import take_rows
+from genus.auto.cross_validation import assign_folds
+from genus.base.arrays import Float64, Int64, n_threads
 from genus.base.label_sets import SetRows
 from genus.base.label_sets import take_rows as take_sets
-from genus.models.refined.solver import Lessons, single
+from genus.base.rows import SparseRows, in_single_precision, take_rows
+from genus.models.refined.solver import HingeProblem
 from genus.pipeline.label_neighbors import LabelNeighbors
 
 COSTS = (0.1, 0.4, 1.5)
@@ -28,7 +28,7 @@ Float32 = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class LabelJury:
+class LabelCrossValidation:
     """All documents' sets of labels and weights; those to judge by (``chosen``) and their folds."""
 
     sets: SetRows
@@ -41,10 +41,10 @@ class LabelJury:
     @classmethod
     def of(
         cls, sets: SetRows, weights: Float64, n_labels: int, groups: Any, seed: Any, n_jobs: int | None
-    ) -> LabelJury:
+    ) -> LabelCrossValidation:
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.permutation(len(sets))[: max(_MOST_CELLS // n_labels, 200)])
-        return cls(sets, weights, n_labels, chosen, deal_out(chosen, groups, rng), n_jobs)
+        return cls(sets, weights, n_labels, chosen, assign_folds(chosen, groups, rng), n_jobs)
 
     @cached_property
     def truth(self) -> Cells:
@@ -72,7 +72,7 @@ class LabelJury:
         """Margins at each cost. ``new_rows`` are the rows as they look when they are new."""
 
         def fold(train: Int64, test: Int64) -> Float32:
-            return self.lessons(rows, train).scores(COSTS, take_rows(new_rows, test), 1)
+            return self.problem(rows, train).scores(COSTS, take_rows(new_rows, test), 1)
 
         return list(self._joined(fold, len(COSTS)))
 
@@ -87,11 +87,11 @@ class LabelJury:
         joined: Float32 = self._joined(fold, 1)[0]
         return joined
 
-    def lessons(self, rows: SparseRows, numbers: Int64) -> Lessons:
+    def problem(self, rows: SparseRows, numbers: Int64) -> HingeProblem:
         """Some documents, to learn from."""
         sets = take_sets(self.sets, numbers)
-        taken = single(take_rows(rows, numbers))
-        return Lessons(taken, sets.indptr, sets.members, self.weights[numbers], self.n_labels)
+        taken = in_single_precision(take_rows(rows, numbers))
+        return HingeProblem(taken, sets.indptr, sets.members, self.weights[numbers], self.n_labels)
 
     def _joined(self, fold: Callable[[Int64, Int64], NDArray[Any]], n_settings: int) -> Float32:
         """What models without a fold say of its documents; results do not depend on the number of threads."""

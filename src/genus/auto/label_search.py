@@ -10,13 +10,14 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
 
-from genus.auto.candidates import Wishes, usual_views
-from genus.auto.features import Materials
-from genus.auto.label_cross_validation import COSTS, LabelJury
+from genus.auto.candidates import usual_views
+from genus.auto.features import Features
+from genus.auto.label_cross_validation import COSTS, LabelCrossValidation
 from genus.auto.label_stacking import Scores, Stack, fit_stack, surprise
+from genus.auto.request import Request
 from genus.base.arrays import Float64, n_threads
-from genus.base.estimator import _check_weights
 from genus.base.label_sets import read_target
+from genus.base.validation import check_weights
 from genus.models.refined.solver import score_table
 from genus.multilabel.decoding import OBJECTIVES, LabelDecoder, best_decoder
 from genus.multilabel.metrics import label_scores
@@ -43,12 +44,12 @@ class LabelTrial:
 
     @classmethod
     def of(
-        cls, jury: LabelJury, kind: str, view: str, settings: dict[str, Any], scores: Scores, seconds: float
+        cls, jury: LabelCrossValidation, kind: str, view: str, settings: dict[str, Any], scores: Scores, seconds: float
     ) -> LabelTrial:
         odds = fit_stack([scores], jury.truth, jury.learnable, jury.log_prior).log_odds([scores])
         return cls(kind, view, settings, scores, odds, surprise(odds, jury.truth, jury.learnable), seconds)
 
-    def row(self, jury: LabelJury, objective: str, weight: float) -> dict[str, Any]:
+    def row(self, jury: LabelCrossValidation, objective: str, weight: float) -> dict[str, Any]:
         """What the leaderboard says of it."""
         p, truth = expit(self.odds), jury.truth
         decoder = LabelDecoder(objective.replace("_", "-")).fit(p, truth)
@@ -63,48 +64,50 @@ class LabelTrial:
 
 
 def choose_labels(
-    texts: list[str], labels: Any, wishes: Wishes, *, sample_weight: Any, groups: Any
+    texts: list[str], labels: Any, request: Request, *, sample_weight: Any, groups: Any
 ) -> tuple[LabelPool, list[dict[str, Any]], bool]:
     """The pool, the leaderboard, and whether time cut the search short."""
-    objective = _objective(wishes)
-    deadline = time.monotonic() + wishes.time_budget
+    objective = _objective(request)
+    deadline = time.monotonic() + request.time_budget
     target = read_target(labels)
     if len(target.rows) != len(texts):
         raise ValueError(f"Got {len(texts)} texts but {len(target.rows)} sets of labels.")
     if len(target.labels) < 1:
         raise ValueError("Found no label: every set is empty.")
-    given_weights = _check_weights(sample_weight, len(texts))
+    given_weights = check_weights(sample_weight, len(texts))
     weights = np.ones(len(texts)) if given_weights is None else given_weights
-    jury = LabelJury.of(target.rows, weights, len(target.labels), groups, wishes.random_state, wishes.n_jobs)
-    search = _Search(jury, _WEIGHTING if wishes.weighting is None else wishes.weighting.get_params(), deadline)
-    search.run(usual_views(texts) if wishes.vectorizer is None else {"given": clone(wishes.vectorizer)}, texts)
+    jury = LabelCrossValidation.of(
+        target.rows, weights, len(target.labels), groups, request.random_state, request.n_jobs
+    )
+    search = _Search(jury, _WEIGHTING if request.weighting is None else request.weighting.get_params(), deadline)
+    search.run(usual_views(texts) if request.vectorizer is None else {"given": clone(request.vectorizer)}, texts)
     best = search.best()
     stack = fit_stack([trial.scores for trial in best], jury.truth, jury.learnable, jury.log_prior)
     pool = search.pool(best, stack)
-    pool.labels, pool.n_jobs = target.labels, wishes.n_jobs
+    pool.labels, pool.n_jobs = target.labels, request.n_jobs
     pool.decoder = best_decoder(expit(stack.log_odds([trial.scores for trial in best])), jury.truth, objective)
     mean_slopes = {id(trial): float(slopes.mean()) for trial, slopes in zip(best, stack.slopes[1:], strict=True)}
     ranked = sorted(search.trials, key=lambda trial: trial.log_loss)
     return pool, [t.row(jury, objective, mean_slopes.get(id(t), 0.0)) for t in ranked], search.cut_short
 
 
-def _objective(wishes: Wishes) -> str:
+def _objective(request: Request) -> str:
     """What is looked for; the accuracy of sets is the mean F1 of documents."""
-    objective = "example_f1" if wishes.objective == "accuracy" else wishes.objective
+    objective = "example_f1" if request.objective == "accuracy" else request.objective
     names = [name.replace("-", "_") for name in OBJECTIVES]
     if objective not in names:
         listed = ", ".join(map(repr, names))
-        raise ValueError(f"objective must be one of {listed} for sets of labels, got {wishes.objective!r}.")
-    wishes.check_budget()
+        raise ValueError(f"objective must be one of {listed} for sets of labels, got {request.objective!r}.")
+    request.check_budget()
     return objective
 
 
 class _Search:
     """The views in turn, each at all costs, and the neighbours in the first, as long as there is time."""
 
-    def __init__(self, jury: LabelJury, weighting: dict[str, Any], deadline: float) -> None:
+    def __init__(self, jury: LabelCrossValidation, weighting: dict[str, Any], deadline: float) -> None:
         self.jury, self.weighting, self.deadline = jury, weighting, deadline
-        self.materials: dict[str, Materials] = {}
+        self.materials: dict[str, Features] = {}
         self.trials: list[LabelTrial] = []
         self.cut_short = False
 
@@ -113,7 +116,7 @@ class _Search:
         for view, vectorizer in views.items():
             begin = time.monotonic()
             try:
-                made = Materials.of(vectorizer.set_params(n_jobs=self.jury.n_jobs), texts)
+                made = Features.of(vectorizer.set_params(n_jobs=self.jury.n_jobs), texts)
             except ValueError:
                 if not self.trials:
                     raise
@@ -166,8 +169,8 @@ class _Search:
         jury, materials = self.jury, self.materials[trial.view]
         fitted, rows, _ = materials.weighted(self.weighting)
         assert fitted is not None
-        lessons = jury.lessons(rows, np.arange(rows.n_rows))
-        words, bias = lessons.solve(trial.settings["cost"], _TOLERANCE, n_threads(jury.n_jobs), _LEAST)
+        problem = jury.problem(rows, np.arange(rows.n_rows))
+        words, bias = problem.solve(trial.settings["cost"], _TOLERANCE, n_threads(jury.n_jobs), _LEAST)
         return LabelMember(materials.vectorizer, fitted, score_table(words, bias, np.zeros(jury.n_labels)))
 
     def _near(self, trial: LabelTrial) -> LabelNeighbors:

@@ -13,22 +13,22 @@ from numpy.typing import NDArray
 
 from genus._registry import make_model
 from genus.auto.candidates import FOUND_LABELS, Candidate
-from genus.auto.class_tree import ClassTree
-from genus.auto.cross_validation import Jury, Scores, Settings
-from genus.auto.features import Materials
+from genus.auto.cross_validation import CrossValidation, Scores, Settings
+from genus.auto.features import Features
+from genus.auto.request import ClassTree
 from genus.auto.self_training import Student
 from genus.base.arrays import Float64
-from genus.base.documents import take_rows
+from genus.base.rows import take_rows
 from genus.calibration import Temperature, lead, pool_weights
 from genus.pipeline.rejection import Rejection
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 
 _MOST_MEMBERS = 4
-_LATER = 0.001  # by how much a setting is thought to fall short of the one before it in the portfolio
+RANK_PENALTY = 0.001  # by how much a setting is thought to fall short of the one before it in the portfolio
 _SECONDS_A_CLASS = 4e-8  # for each entry and setting, of models in which every class learns from all documents
 _ENTRIES_A_DOCUMENT = 10  # as long as it takes to look at a document
-_COMPANY = 0.005  # by how much each further view of the texts is thought to improve a pool
+DIVERSITY_BONUS = 0.005  # by how much each further view of the texts is thought to improve a pool
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Search:
     """One search: its documents, its rules, and what was found."""
 
     texts: list[str]  # the labelled ones before the others
-    jury: Jury
+    jury: CrossValidation
     candidates: Sequence[Candidate]
     views: dict[str, Vectorizer]
     deadline: float
@@ -69,7 +69,7 @@ class Search:
     tree: ClassTree | None = None
     trials: list[Trial] = field(default_factory=list)
     cut_short: bool = False
-    _materials: dict[str, Materials] = field(default_factory=dict)
+    _materials: dict[str, Features] = field(default_factory=dict)
     _rates: dict[str, float] = field(default_factory=dict)  # seconds for each setting and unit of work, by model
 
     def run(self) -> None:
@@ -104,9 +104,9 @@ class Search:
     def best_of(self, candidate: Candidate) -> Trial:
         return max((t for t in self.trials if t.candidate is candidate), key=lambda t: t.value)
 
-    def materials(self, view: str) -> Materials:
+    def materials(self, view: str) -> Features:
         if view not in self._materials:
-            self._materials[view] = Materials.of(self.views[view], self.texts)
+            self._materials[view] = Features.of(self.views[view], self.texts)
         return self._materials[view]
 
     def _can_read(self, view: str) -> bool:
@@ -165,7 +165,7 @@ class Search:
         lengths = self.materials(candidate.view).lengths[self.jury.chosen]
         temperature = Temperature.fit(scores, self.jury.codes, lengths)
         verdict = self.jury.measure(temperature.scaled(scores, lengths))
-        short = candidate.prior + _LATER * candidate.settings.index(setting)
+        short = candidate.prior + RANK_PENALTY * candidate.settings.index(setting)
         value = self.jury.believed(verdict.value, short)
         return Trial(candidate, setting, scores, temperature, short, *verdict._replace(value=value), seconds)
 
@@ -193,7 +193,7 @@ class Search:
         if weights.min() == 0:
             return -np.inf, weights, trials  # one of them is not needed
         measured = self.jury.measure(np.add.reduce([w * s for w, s in zip(weights, parts, strict=True)])).value
-        prior = trials[0].prior - _COMPANY * (len({t.candidate.view for t in trials}) - 1)
+        prior = trials[0].prior - DIVERSITY_BONUS * (len({t.candidate.view for t in trials}) - 1)
         return self.jury.believed(measured, prior), weights, trials
 
     def _calibrated(self, trial: Trial) -> Scores:

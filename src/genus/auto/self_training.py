@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from genus.base.arrays import Float64, Int64, SparseRows
-from genus.base.documents import take_rows
+from genus.base.arrays import Float64, Int64
+from genus.base.rows import SparseRows, take_rows
 from genus.calibration import Temperature
 
 
 @dataclass(frozen=True)
-class Scheme:
+class SelfTrainingSchedule:
     """How much an unlabelled document counts, and how often labels are found anew.
 
     ``prior`` is by how much the scheme is thought to fall short of the best, in accuracy, before it is tried.
@@ -40,7 +40,11 @@ class Scheme:
         return f"unlabelled texts, weight {self.weight:g}" if self.rounds else "labelled texts only"
 
 
-SCHEMES = (Scheme(0.1, 1, 0.0), Scheme(0.3, 1, 0.005), Scheme(0.0, 0, 0.02))  # the safe default first
+SELF_TRAINING_SCHEDULES = (
+    SelfTrainingSchedule(0.1, 1, 0.0),
+    SelfTrainingSchedule(0.3, 1, 0.005),
+    SelfTrainingSchedule(0.0, 0, 0.02),
+)  # the safe default first
 
 
 @dataclass(frozen=True)
@@ -66,26 +70,26 @@ class Student:
         return model._partial_fit_rows(rows, labels, weights, classes)
 
 
-def teach(
+def self_train(
     students: Sequence[Student],
     train: Int64,
     labels: NDArray[Any],
     weights: Float64,
     unlabelled: Int64,
     classes: NDArray[Any],
-    scheme: Scheme,
+    scheme: SelfTrainingSchedule,
 ) -> list[Any]:
     """A model for each student, of the labelled documents ``train`` and of the ``unlabelled`` ones.
 
     Examples
     --------
     >>> from genus import MultinomialNB
-    >>> from genus.base.estimator import _to_rows
-    >>> rows = _to_rows(np.array([[2, 0, 0, 0], [0, 2, 0, 0], [1, 0, 1, 0], [0, 0, 2, 0], [0, 1, 0, 1]]))
+    >>> from genus.base.rows import to_rows
+    >>> rows = to_rows(np.array([[2, 0, 0, 0], [0, 2, 0, 0], [1, 0, 1, 0], [0, 0, 2, 0], [0, 1, 0, 1]]))
     >>> student = Student(MultinomialNB(), rows, np.full(5, 2.0), Temperature(), 1.0)
     >>> labels = np.array(["a", "b"])
     >>> arguments = [student], np.array([0, 1]), labels, np.ones(2), np.array([2, 3, 4]), labels
-    >>> [model] = teach(*arguments, Scheme(0.5, 2, 0.0))
+    >>> [model] = self_train(*arguments, SelfTrainingSchedule(0.5, 2, 0.0))
     >>> model.predict(np.array([[0, 0, 1, 0], [0, 0, 0, 1]])).tolist()  # words that no labelled document has
     ['a', 'b']
     """

@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from genus.base.arrays import Int32, SparseRows, n_threads
-from genus.base.estimator import GenerativeClassifier, _width
+from genus.base.arrays import Int32, n_threads
+from genus.base.estimator import GenerativeClassifier
+from genus.base.rows import SparseRows, width_of
 
 
-class GrowingClassifier(GenerativeClassifier):
+class IncrementalClassifier(GenerativeClassifier):
     """Base of models that learn from more documents, which may bring new classes and new columns at any time."""
 
     def partial_fit(
@@ -38,7 +39,7 @@ class GrowingClassifier(GenerativeClassifier):
         -------
         self
         """
-        grows = not self._is_fitted() or _width(X) > self.n_features_in_
+        grows = not self._is_fitted() or width_of(X) > self.n_features_in_
         if grows:
             matrix = check_array(X, accept_sparse="csr", estimator=self, input_name="X")
         else:
@@ -59,14 +60,14 @@ class GrowingClassifier(GenerativeClassifier):
         fitted = self._is_fitted()
         if fitted:
             self._check_counted_alike()
-        ledger = self._ledger if fitted else self._new_ledger()
-        ledger.add(self._batch(rows, y, sample_weight, classes), n_threads(self.n_jobs))
-        self._counted_with = self._counting_parameters()
-        self._keep(ledger)
+        accumulator = self._accumulator if fitted else self._new_accumulator()
+        accumulator.add(self._batch(rows, y, sample_weight, classes), n_threads(self.n_jobs))
+        self._fitted_counting_params = self._counting_parameters()
+        self._set_statistics(accumulator)
         return self
 
 
-class AdditiveClassifier(GrowingClassifier):
+class AdditiveClassifier(IncrementalClassifier):
     """Base of models whose learning is additive.
 
     `merge` of two models is the model of both sets of documents, `unlearn` takes documents out as if they had
@@ -118,21 +119,21 @@ class AdditiveClassifier(GrowingClassifier):
         for name in mine.keys() - {"n_jobs"}:
             if not np.array_equal(mine[name], theirs[name]):
                 raise ValueError(f"cannot merge models with different {name}: {mine[name]!r} and {theirs[name]!r}.")
-        self._keep(self._ledger.merged(other._ledger, n_threads(self.n_jobs)))
+        self._set_statistics(self._accumulator.merged(other._accumulator, n_threads(self.n_jobs)))
         return self
 
     def _unlearn_rows(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         self._check_parameters()
         self._check_counted_alike()
-        self._keep(self._ledger.without(self._batch(rows, y, sample_weight), n_threads(self.n_jobs)))
+        self._set_statistics(self._accumulator.without(self._batch(rows, y, sample_weight), n_threads(self.n_jobs)))
         return self
 
     def _has_counts(self, words: Int32) -> NDArray[np.bool_]:
         """Whether any document still has these words."""
-        indptr = self._ledger.settle(n_threads(self.n_jobs)).indptr
+        indptr = self._accumulator.flush(n_threads(self.n_jobs)).indptr
         return np.asarray(indptr[words + 1] > indptr[words])
 
     def _keep_columns(self, keep: NDArray[np.bool_]) -> None:
         """Forget the words that are not marked, which no document has; the others move up."""
         if not keep.all():
-            self._keep(self._ledger.keep_words(keep, n_threads(self.n_jobs)))
+            self._set_statistics(self._accumulator.keep_words(keep, n_threads(self.n_jobs)))

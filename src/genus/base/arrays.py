@@ -16,22 +16,6 @@ Float64 = NDArray[np.float64]
 AnyFloat = NDArray[np.float64] | NDArray[np.float32]
 
 
-class SparseRows(NamedTuple):
-    """Documents as compressed sparse rows: what kernels take, free of scipy's overhead.
-
-    Row ``d`` holds ``indices[k], data[k]`` for ``k`` from ``indptr[d]`` to ``indptr[d + 1]``.
-    """
-
-    indptr: Int64
-    indices: Int32
-    data: AnyFloat | Int64
-    n_columns: int
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.indptr) - 1
-
-
 class Strings(NamedTuple):
     """Many strings as UTF-8 bytes and ``n + 1`` offsets into them: they map from a file without parsing."""
 

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from genus.base.arrays import Float64, Int32, Int64, SparseRows
-from genus.base.statistics import _NEVER_LEARNED, Batch, ClassCounts, Labels, Ledger, positions
+from genus.base.arrays import Float64, Int32, Int64
+from genus.base.labels import Labels, positions
+from genus.base.rows import SparseRows, spread_ranges, stack_rows, take_rows
+from genus.base.statistics import _NEVER_LEARNED, Accumulator, Batch, ClassCounts
 
 UInt64 = NDArray[np.uint64]
 
@@ -126,15 +127,15 @@ class Documents:
         equal &= mine == np.diff(rows.indptr)
         pairs = np.flatnonzero(equal)
         lengths = mine[pairs]
-        where = _spread(self.rows.indptr[found[pairs]], lengths), _spread(rows.indptr[pairs], lengths)
+        where = spread_ranges(self.rows.indptr[found[pairs]], lengths), spread_ranges(rows.indptr[pairs], lengths)
         differs = self.rows.indices[where[0]] != rows.indices[where[1]]
         differs |= self.rows.data[where[0]] != rows.data[where[1]]
         equal[np.repeat(pairs, lengths)[differs]] = False
         return np.where(equal, found, -1)
 
 
-class DocumentLedger(Ledger):
-    """A ledger that keeps the documents besides their sums. Its batches are `canonical` and its own."""
+class DocumentAccumulator(Accumulator):
+    """An accumulator that keeps the documents besides their sums. Its batches are `canonical` and its own."""
 
     def __init__(self, documents: Documents | None = None, *, checked: bool = True) -> None:
         super().__init__(None if documents is None else documents.counts, checked=checked)
@@ -158,23 +159,23 @@ class DocumentLedger(Ledger):
             parts += self._new
             self._documents = Documents(
                 counts,
-                _stack([rows for rows, *_ in parts], counts.n_words),
+                stack_rows([rows for rows, *_ in parts], counts.n_words),
                 np.concatenate([positions(labels, counts.labels)[codes] for _, labels, codes, _ in parts]),
                 np.concatenate([weights for *_, weights in parts]),
             )
             self._new = []
         return self._documents
 
-    def merged(self, other: Ledger, n_threads: int = 1) -> DocumentLedger:
-        assert isinstance(other, DocumentLedger)
+    def merged(self, other: Accumulator, n_threads: int = 1) -> DocumentAccumulator:
+        assert isinstance(other, DocumentAccumulator)
         mine, theirs = self.documents(n_threads), other.documents(n_threads)
         counts = mine.counts.merge(theirs.counts, n_threads)
         codes = [positions(part.labels, counts.labels)[part.codes] for part in (mine, theirs)]
-        rows = _stack([mine.rows, theirs.rows], counts.n_words)
+        rows = stack_rows([mine.rows, theirs.rows], counts.n_words)
         weights = np.concatenate([mine.weights, theirs.weights])
-        return DocumentLedger(Documents(counts, rows, np.concatenate(codes), weights))
+        return DocumentAccumulator(Documents(counts, rows, np.concatenate(codes), weights))
 
-    def without(self, batch: Batch, n_threads: int = 1) -> DocumentLedger:
+    def without(self, batch: Batch, n_threads: int = 1) -> DocumentAccumulator:
         mine = self.documents(n_threads)
         counts = mine.counts.subtract(ClassCounts.of(batch, n_threads), n_threads)
         gone = mine.locate(batch, distinct=True)
@@ -182,71 +183,25 @@ class DocumentLedger(Ledger):
             raise ValueError(_NEVER_LEARNED)
         return self._without(gone, counts)
 
-    def without_numbers(self, gone: Int64, batch: Batch, n_threads: int = 1) -> DocumentLedger:
+    def without_numbers(self, gone: Int64, batch: Batch, n_threads: int = 1) -> DocumentAccumulator:
         """Without the documents of these numbers, which are those of the batch."""
         counts = self.documents(n_threads).counts.subtract(ClassCounts.of(batch, n_threads), n_threads)
         return self._without(gone, counts)
 
-    def _without(self, gone: Int64, counts: ClassCounts) -> DocumentLedger:
+    def _without(self, gone: Int64, counts: ClassCounts) -> DocumentAccumulator:
         mine = self.documents()
         keep = np.ones(len(mine.codes), dtype=bool)
         keep[gone] = False
         codes = positions(mine.labels[mine.codes[keep]], counts.labels)
-        return DocumentLedger(Documents(counts, take_rows(mine.rows, np.flatnonzero(keep)), codes, mine.weights[keep]))
+        return DocumentAccumulator(
+            Documents(counts, take_rows(mine.rows, np.flatnonzero(keep)), codes, mine.weights[keep])
+        )
 
-    def keep_words(self, keep: NDArray[np.bool_], n_threads: int = 1) -> DocumentLedger:
+    def keep_words(self, keep: NDArray[np.bool_], n_threads: int = 1) -> DocumentAccumulator:
         mine = self.documents(n_threads)
         new_columns = np.cumsum(keep, dtype=np.int32) - np.int32(1)
         rows = mine.rows._replace(indices=new_columns[mine.rows.indices], n_columns=int(keep.sum()))
-        return DocumentLedger(Documents(mine.counts.keep_words(keep), rows, mine.codes, mine.weights))
-
-
-def canonical(rows: SparseRows) -> SparseRows:
-    """A copy in which words rise and differ within a row, and no value is zero."""
-    indptr, indices, data, n_columns = rows
-    matrix = sparse.csr_array((data.astype(np.float64), indices.copy(), indptr.copy()), shape=(rows.n_rows, n_columns))
-    matrix.sum_duplicates()
-    if not matrix.data.all():
-        matrix.eliminate_zeros()
-    return SparseRows(
-        matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), matrix.data, n_columns
-    )
-
-
-def take_rows(rows: SparseRows, numbers: Int64) -> SparseRows:
-    """Some of the rows."""
-    lengths = np.diff(rows.indptr)[numbers]
-    entries = _spread(rows.indptr[numbers], lengths)
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    return SparseRows(indptr, rows.indices[entries], rows.data[entries], rows.n_columns)
-
-
-def row_sums(indptr: Int64, values: NDArray[Any]) -> Float64:
-    """The sum of each row's values."""
-    filled = np.diff(indptr) > 0
-    sums = np.zeros(len(filled))
-    if len(values):
-        sums[filled] = np.add.reduceat(values, indptr[:-1][filled])
-    return sums
-
-
-def _stack(parts: list[SparseRows], n_columns: int) -> SparseRows:
-    if len(parts) == 1:
-        return parts[0]._replace(n_columns=n_columns)
-    starts = np.cumsum([0] + [int(rows.indptr[-1]) for rows in parts])
-    bounds = [rows.indptr[1:] + start for rows, start in zip(parts, starts, strict=False)]
-    return SparseRows(
-        np.concatenate([np.zeros(1, dtype=np.int64), *bounds]),
-        np.concatenate([rows.indices for rows in parts]),
-        np.concatenate([rows.data for rows in parts]),
-        n_columns,
-    )
-
-
-def _spread(starts: Int64, lengths: Int64) -> Int64:
-    """starts[i], starts[i] + 1, ..., lengths[i] of them, for one i after the other."""
-    ends = np.cumsum(lengths)
-    return np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
+        return DocumentAccumulator(Documents(mine.counts.keep_words(keep), rows, mine.codes, mine.weights))
 
 
 def _occurrence(keys: UInt64) -> Int64:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from genus.base.arrays import Int32, Int64, describe
-from genus.base.statistics import Labels, encode_labels, positions
+from genus.base.labels import Labels, encode_labels, positions
 
 KINDS = ("dense", "csr_matrix", "csr_array", "sets")
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from genus import _core
-from genus.base.arrays import Float64, SparseRows, n_threads
-from genus.base.statistics import Labels
-
-Rows = TypeVar("Rows", SparseRows, Float64)
+from genus.base.arrays import Float64, n_threads
+from genus.base.labels import Labels
+from genus.base.rows import n_rows_of, slice_rows
 
 _BLOCK = 1 << 19  # scores held at once where only a few per document are kept: 4 MB, inside the caches
 
@@ -111,20 +110,5 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     def _score_blocks(self, rows: Any) -> Iterator[Float64]:
         size = max(1, _BLOCK // len(self.classes_))
-        for begin in range(0, max(_n_rows(rows), 1), size):
+        for begin in range(0, max(n_rows_of(rows), 1), size):
             yield self._joint_log_likelihood(slice_rows(rows, begin, begin + size))
-
-
-def _n_rows(rows: SparseRows | Float64) -> int:
-    return rows.n_rows if isinstance(rows, SparseRows) else len(rows)
-
-
-def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
-    """Some of the documents."""
-    if not isinstance(rows, SparseRows):
-        return rows[begin:end]
-    if begin == 0 and end >= rows.n_rows:
-        return rows
-    indptr = rows.indptr[begin : end + 1]
-    inside = slice(indptr[0], indptr[-1])
-    return SparseRows(indptr - indptr[0], rows.indices[inside], rows.data[inside], rows.n_columns)

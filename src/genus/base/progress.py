@@ -37,3 +37,22 @@ def _shares(tokens: Float64) -> str:
     """
     background, about, own = 100 * tokens / max(tokens.sum(), 1.0)
     return f"class {about:.0f} %  background {background:.0f} %  own {own:.0f} %"
+
+
+@contextmanager
+def searching(verbose: int) -> Iterator[Callable[[str, float], None]]:
+    """Shows, if asked to, what is tried and the best accuracy so far."""
+    if not verbose:
+        yield lambda name, best: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("choosing a model", total=None)
+
+        def show(name: str, best: float) -> None:
+            shown.update(task, description=f"choosing a model: {name} tried, best accuracy so far {best:.3f}")
+
+        yield show

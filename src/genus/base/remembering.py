@@ -6,18 +6,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from genus.base.additive import AdditiveClassifier
-from genus.base.arrays import Float64, SparseRows, n_threads
-from genus.base.documents import DocumentLedger, Documents, canonical
-from genus.base.statistics import ONE, Batch, Ledger
+from genus.base.arrays import Float64, n_threads
+from genus.base.documents import DocumentAccumulator, Documents
+from genus.base.rows import SparseRows, canonical
+from genus.base.statistics import ONE, Accumulator, Batch
 
 
-class RememberingClassifier(AdditiveClassifier):
+class DocumentClassifier(AdditiveClassifier):
     """Base of models that keep their documents: what they learn, merge and unlearn are these."""
 
-    _ledger: DocumentLedger
+    _accumulator: DocumentAccumulator
 
-    def _new_ledger(self) -> Ledger:
-        return DocumentLedger()
+    def _new_accumulator(self) -> Accumulator:
+        return DocumentAccumulator()
 
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
         # Weights are rounded to fixed point first, so that a document adds what is kept of it.
@@ -30,4 +31,4 @@ class RememberingClassifier(AdditiveClassifier):
 
     @property
     def _documents(self) -> Documents:
-        return self._ledger.documents(n_threads(self.n_jobs))
+        return self._accumulator.documents(n_threads(self.n_jobs))

@@ -16,62 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64, SparseRows
+from genus.base.arrays import Float64, Int32, Int64
+from genus.base.labels import LABEL_KINDS, Labels, encode_labels, positions, unite_labels
+from genus.base.rows import SparseRows
 
 FRACTION_BITS: int = _core.FRACTION_BITS
 ONE = 1 << FRACTION_BITS
 
-Labels = NDArray[Any]  # sorted and distinct; strings, numbers or booleans
 
 _SMALLEST_SETTLEMENT = 1 << 16  # entries; below this, waiting costs less than the bookkeeping
-
-
-def encode_labels(y: NDArray[Any]) -> tuple[Labels, Int32]:
-    """The distinct labels in order, and the position of each document's label among them.
-
-    Examples
-    --------
-    >>> encode_labels(np.array(["spam", "ham", "spam"]))
-    (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1], dtype=int32))
-    """
-    if y.dtype.kind in "USbiu" and len(y):  # equal labels are equal bytes
-        numbers, first = _core.group_equal(np.ascontiguousarray(y).view(np.uint8), y.dtype.itemsize)
-        values = y[first].tolist()
-    else:
-        values = list(dict.fromkeys(y.tolist()))
-        number = {value: i for i, value in enumerate(values)}
-        numbers = np.fromiter(map(number.__getitem__, y.tolist()), np.int32, len(y))
-    try:
-        distinct = sorted(values)
-    except TypeError:
-        kinds = ", ".join(sorted({type(value).__name__ for value in values}))
-        raise ValueError(f"y must hold labels of one kind (text or numbers), got {kinds}.") from None
-    labels = np.array(distinct, dtype=y.dtype if y.dtype.kind in "biuf" else None)
-    if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
-        raise ValueError("Unknown label type: continuous. A classifier needs discrete classes, but y holds fractions.")
-    if labels.dtype.kind not in _KINDS or labels.tolist() != distinct:
-        raise ValueError(f"y must hold labels that are text or numbers, got {distinct[0]!r}.")
-    rank = {label: i for i, label in enumerate(distinct)}
-    ranks = np.fromiter(map(rank.__getitem__, values), np.int32, len(values))
-    return labels, ranks[numbers]
-
-
-_KINDS = {"U": "text", "S": "bytes", "b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers"}
-
-
-def unite_labels(a: Labels, b: Labels) -> Labels:
-    """All labels of both, in order. Text and numbers do not mix."""
-    if len(a) and len(b) and _KINDS[a.dtype.kind] != _KINDS[b.dtype.kind]:
-        raise ValueError(
-            f"y must hold labels of the kind learned so far, which is {_KINDS[a.dtype.kind]}; "
-            f"got {_KINDS[b.dtype.kind]}."
-        )
-    return np.union1d(a, b) if len(a) and len(b) else (a if len(a) else b)
-
-
-def positions(labels: Labels, among: Labels) -> Int32:
-    """Where each label stands in ``among``, which holds them all."""
-    return np.searchsorted(among, labels).astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -310,7 +263,7 @@ class ClassCounts:
             if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype) or array.ndim != 1:
                 raise ValueError(f"{name} must be a one-dimensional array of {np.dtype(dtype)}.")
         per_class = (self.documents, self.weights, self.declared)
-        if self.labels.ndim != 1 or self.labels.dtype.kind not in _KINDS or not len(self.labels):
+        if self.labels.ndim != 1 or self.labels.dtype.kind not in LABEL_KINDS or not len(self.labels):
             raise ValueError("labels must be a one-dimensional array of text or numbers.")
         if any(len(array) != len(self.labels) for array in per_class):
             raise ValueError("labels, documents, weights and declared must be of one length.")
@@ -330,7 +283,7 @@ def _tight(labels: Labels) -> Labels:
     return np.array(labels.tolist()) if labels.dtype.kind in "US" and len(labels) else labels
 
 
-class Ledger:
+class Accumulator:
     """Counts that are added to often and read seldom.
 
     Added batches wait until they have as many entries as the table has cells, or until somebody asks: a
@@ -367,13 +320,13 @@ class Ledger:
             self._room -= mass
             return
         try:
-            self.settle(n_threads)
+            self.flush(n_threads)
         except (ValueError, OverflowError):
             self._waiting.pop()
             self._n_waiting, self._n_columns = before
             raise
 
-    def settle(self, n_threads: int = 1) -> ClassCounts:
+    def flush(self, n_threads: int = 1) -> ClassCounts:
         """Everything added up."""
         if self._waiting:
             counts = ClassCounts.of(_concatenate(self._waiting, self._n_columns), n_threads)
@@ -387,21 +340,21 @@ class Ledger:
             raise ValueError("nothing has been learned yet.")
         return self._counts
 
-    def merged(self, other: Ledger, n_threads: int = 1) -> Ledger:
-        """A ledger of both sets of documents."""
-        return Ledger(self.checked(n_threads).merge(other.checked(n_threads), n_threads))
+    def merged(self, other: Accumulator, n_threads: int = 1) -> Accumulator:
+        """An accumulator of both sets of documents."""
+        return Accumulator(self.checked(n_threads).merge(other.checked(n_threads), n_threads))
 
-    def without(self, batch: Batch, n_threads: int = 1) -> Ledger:
-        """A ledger as if these documents had never come. Raises ValueError where they never did."""
-        return Ledger(self.checked(n_threads).subtract(ClassCounts.of(batch, n_threads), n_threads))
+    def without(self, batch: Batch, n_threads: int = 1) -> Accumulator:
+        """An accumulator as if these documents had never come. Raises ValueError where they never did."""
+        return Accumulator(self.checked(n_threads).subtract(ClassCounts.of(batch, n_threads), n_threads))
 
-    def keep_words(self, keep: NDArray[np.bool_], n_threads: int = 1) -> Ledger:
-        """A ledger without the words that are not marked, which no document has; the others move up."""
-        return Ledger(self.checked(n_threads).keep_words(keep))
+    def keep_words(self, keep: NDArray[np.bool_], n_threads: int = 1) -> Accumulator:
+        """An accumulator without the words that are not marked, which no document has; the others move up."""
+        return Accumulator(self.checked(n_threads).keep_words(keep))
 
     def checked(self, n_threads: int = 1, *, settled: bool = True) -> ClassCounts:
-        """As `settle`, with the arrays' content verified once if they came from outside."""
-        counts = self.settle(n_threads) if settled else self._counts
+        """As `flush`, with the arrays' content verified once if they came from outside."""
+        counts = self.flush(n_threads) if settled else self._counts
         assert counts is not None
         if not self._checked:
             counts.check()

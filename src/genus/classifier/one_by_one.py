@@ -17,7 +17,7 @@ class OneByOne:
     at the first prediction after each lesson.
     """
 
-    _inside: Any
+    _pipeline: Any
 
     def learn_one(self, text: str, label: Any, sample_weight: float = 1.0) -> Self:
         """Learn one more text. New words and new classes may come at any time.
@@ -42,17 +42,17 @@ class OneByOne:
             raise ValueError("the label is missing.")
         if not 0 <= sample_weight < math.inf:
             raise ValueError(f"sample_weight must be finite and not negative, got {sample_weight!r}.")
-        if not hasattr(self, "_inside") or not self._inside.learns_online:
+        if not hasattr(self, "_pipeline") or not self._pipeline.learns_online:
             return self.partial_fit([text], [label], [sample_weight])  # type: ignore[attr-defined,no-any-return]
-        self._inside.learn_one(text, label, float(sample_weight))
+        self._pipeline.learn_one(text, label, float(sample_weight))
         return self
 
     def predict_one(self, text: str) -> Any:
         """The most probable label of one text."""
         _check_text(text)
-        if not hasattr(self, "_inside"):
+        if not hasattr(self, "_pipeline"):
             check_is_fitted(self)
-        return self._inside.answer_one(text)
+        return self._pipeline.answer_one(text)
 
 
 def _check_text(text: Any) -> None:

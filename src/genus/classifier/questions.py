@@ -11,23 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 from genus.base.arrays import Float64, Int64
 from genus.explain import HiddenNode
 from genus.models.relevance.marking import MarkedText, Review, mark_spans
-from genus.pipeline.single import Parts
+from genus.pipeline.single import TextPipeline
 from genus.text.inputs import pair
 
 
-class ModelViews:
+class ModelQuestions:
     """Questions about documents, trees, hidden nodes and relevance. Models that cannot answer say so."""
 
-    _inside: Any
+    _pipeline: Any
     _class_number: Any
 
-    def _parts_with(self, method: str, otherwise: str) -> Parts:
+    def _parts_with(self, method: str, otherwise: str) -> TextPipeline:
         """The first parts whose model has this method."""
         check_is_fitted(self)
-        found = next((parts for parts in self._inside.members if hasattr(parts.model, method)), None)
+        found = next((parts for parts in self._pipeline.members if hasattr(parts.model, method)), None)
         if found is None:
-            raise ValueError(f"{self._inside.name} {otherwise}.")
-        parts: Parts = found
+            raise ValueError(f"{self._pipeline.name} {otherwise}.")
+        parts: TextPipeline = found
         return parts
 
     # Models that remember their documents: "tdm", "kdc", "knn"
@@ -45,7 +45,7 @@ class ModelViews:
         Only models that remember their documents ("tdm", "kdc", "knn") can. Otherwise as `unlearn`.
         """
         self._parts_with(*DOCUMENTS)
-        self._inside.unlearn_documents(numbers)
+        self._pipeline.unlearn_documents(numbers)
         return self
 
     # Models with a tree of classes: "hs", "hm"
@@ -59,7 +59,7 @@ class ModelViews:
         come their probabilities.
         """
         check_is_fitted(self)
-        found: tuple[NDArray[Any], Float64] = self._inside.answer_nodes(texts, level, min_proba)
+        found: tuple[NDArray[Any], Float64] = self._pipeline.answer_nodes(texts, level, min_proba)
         return found
 
     def word_levels(self, word: str, label: Any = None) -> dict[str, float]:

@@ -13,24 +13,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from genus._registry import make_model
-from genus.auto.candidates import Wishes
-from genus.auto.choose import Choice, choose, choose_sets, holds_sets, plain_texts, searching, split_unlabeled
+from genus.auto.choose import Choice, choose, choose_sets
+from genus.auto.request import Request
 from genus.base.arrays import Float64, n_threads
+from genus.base.progress import searching
 from genus.classifier.one_by_one import OneByOne
-from genus.classifier.questions import ModelViews
+from genus.classifier.questions import ModelQuestions
 from genus.errors import ModelFileError
 from genus.explain import Explanation
 from genus.io import model_file as persistence
 from genus.pipeline.label_pool import LabelPool
 from genus.pipeline.pool import Pool
-from genus.pipeline.single import Parts
-from genus.text.inputs import check_two_classes, pair
-from genus.text.plan import as_texts
+from genus.pipeline.single import TextPipeline
+from genus.text.inputs import as_texts, check_two_classes, holds_sets, pair, plain_texts, split_unlabeled
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 
 
-class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Sorts texts into classes, and says why.
 
     Parameters
@@ -96,7 +96,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
       1 of 4 words are unknown and say nothing
     """
 
-    _inside: Parts | Pool | LabelPool
+    _pipeline: TextPipeline | Pool | LabelPool
 
     def __init__(
         self,
@@ -150,18 +150,18 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         texts, labels = pair(texts, labels, missing=hasattr(parts.model, "unlabelled"))
         check_two_classes(labels)
         parts.fit(texts, labels, sample_weight)
-        self._inside = parts
+        self._pipeline = parts
         return self
 
     def partial_fit(self, texts: Any, labels: Any, sample_weight: Any = None, classes: Any = None) -> Self:
         """Learn more. New words and new classes may come at any time."""
         texts, labels = pair(texts, labels)
-        if hasattr(self, "_inside"):
-            self._inside.partial_fit(texts, labels, sample_weight)
+        if hasattr(self, "_pipeline"):
+            self._pipeline.partial_fit(texts, labels, sample_weight)
             return self
         parts = self._new_parts()
         parts.partial_fit(texts, labels, sample_weight, first=True)
-        self._inside = parts
+        self._pipeline = parts
         return self
 
     def unlearn(self, texts: Any, labels: Any, sample_weight: Any = None) -> Self:
@@ -204,7 +204,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         if not 0 <= rate <= 1:
             raise ValueError(f"reject must be a bool or a share from 0 to 1, got {reject!r}.")
         strange = self.typicality(texts) < rate
-        answers = np.asarray(self._inside.answers(texts)).astype(object)
+        answers = np.asarray(self._pipeline.answers(texts)).astype(object)
         answers[strange] = None
         return answers
 
@@ -243,13 +243,13 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         order = np.argsort(-log_proba, kind="stable")
         chosen = order[0] if label is None else self._class_number(label)
         rival = next((c for c in order if c != chosen), chosen) if against is None else self._class_number(against)
-        evidence = self._inside.evidence(text, int(chosen), int(rival))
+        evidence = self._pipeline.evidence(text, int(chosen), int(rival))
         words = sorted(evidence.words, key=lambda w: (-abs(w.contribution), w.word))
         return Explanation(
             text=text,
             label=self.classes_[chosen].item(),
             probability=float(np.exp(log_proba[chosen])),
-            against=self.classes_[rival].item() if self._inside.exclusive else f"not {self.classes_[chosen]}",
+            against=self.classes_[rival].item() if self._pipeline.exclusive else f"not {self.classes_[chosen]}",
             log_odds=evidence.prior + float(sum(w.contribution for w in words)) + evidence.remainder,
             prior=evidence.prior,
             words=tuple(words),
@@ -268,29 +268,29 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
     # ------------------------------------------------------------------ what was learned
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_inside")
+        return hasattr(self, "_pipeline")
 
     @property
-    def _fitted(self) -> Parts | Pool | LabelPool:
-        if not hasattr(self, "_inside"):  # scikit-learn's check takes longer than an answer
+    def _fitted(self) -> TextPipeline | Pool | LabelPool:
+        if not hasattr(self, "_pipeline"):  # scikit-learn's check takes longer than an answer
             check_is_fitted(self)
-        return self._inside
+        return self._pipeline
 
     @property
     def model_(self) -> Any:
-        return self._inside.model
+        return self._pipeline.model
 
     @property
     def vectorizer_(self) -> Vectorizer:
-        return self._inside.vectorizer
+        return self._pipeline.vectorizer
 
     @property
     def weighting_(self) -> TermWeighting | None:
-        return self._inside.weighting
+        return self._pipeline.weighting
 
     @property
     def classes_(self) -> NDArray[Any]:
-        return self._inside.classes_
+        return self._pipeline.classes_
 
     # ------------------------------------------------------------------ files
 
@@ -308,15 +308,15 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
 
     def _get_state(self) -> dict[str, Any]:
         check_is_fitted(self)
-        if isinstance(self._inside, Parts):
-            return self._inside.get_state()
-        return {"pool": self._inside, "leaderboard": self.leaderboard_, "cut_short": self.search_cut_short_}
+        if isinstance(self._pipeline, TextPipeline):
+            return self._pipeline.get_state()
+        return {"pool": self._pipeline, "leaderboard": self.leaderboard_, "cut_short": self.search_cut_short_}
 
     def _set_state(self, state: Any) -> None:
         if "pool" in state:
             self._take(Choice.of(state["pool"], state["leaderboard"], state["cut_short"]))
         else:
-            self._inside = Parts.from_state(state)
+            self._pipeline = TextPipeline.from_state(state)
 
     # ------------------------------------------------------------------ choosing
 
@@ -341,10 +341,10 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
             )  # fmt: skip
 
     @property
-    def _wishes(self) -> Wishes:
+    def _wishes(self) -> Request:
         n_threads(self.n_jobs)  # says what is wrong with it, if anything
         weighting = self._new_weighting()
-        return Wishes(
+        return Request(
             self.objective, self.time_budget, self.vectorizer, weighting, self.random_state, self.n_jobs,
             self.tree, self.class_prior,
         )  # fmt: skip
@@ -365,7 +365,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         return None if learned else self.class_prior
 
     def _take(self, choice: Choice) -> None:
-        self._inside = choice.pool
+        self._pipeline = choice.pool
         self.leaderboard_, self.search_cut_short_ = choice.leaderboard, choice.cut_short
 
     # ------------------------------------------------------------------ helpers
@@ -387,16 +387,16 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         other.model = clone(self.model)
         other.set_params(**params)
         plain = {name.removeprefix("model__"): value for name, value in params.items()}
-        assert isinstance(self._inside, Parts)
-        other._inside = replace(self._inside, model=self.model_._retuned(**plain))
+        assert isinstance(self._pipeline, TextPipeline)
+        other._pipeline = replace(self._pipeline, model=self.model_._retuned(**plain))
         return other
 
     def _last_step(self, texts: Any) -> tuple[str, Any, Any]:
         """The prefix of the model's parameters, the fitted model, and the texts as it takes them."""
-        assert isinstance(self._inside, Parts)
-        return "model__", self.model_, self._inside.matrix(texts)
+        assert isinstance(self._pipeline, TextPipeline)
+        return "model__", self.model_, self._pipeline.matrix(texts)
 
-    def _new_parts(self) -> Parts:
+    def _new_parts(self) -> TextPipeline:
         weighting = self._new_weighting()
         name = "nb" if self._is_auto else self.model  # where nothing can be left out there is nothing to choose by
         model = make_model(name) if isinstance(name, str) else clone(name)
@@ -408,7 +408,7 @@ class TextClassifier(OneByOne, ModelViews, ClassifierMixin, BaseEstimator):  # t
         for part in (vectorizer, weighting, model):
             if part is not None:
                 part.set_params(n_jobs=self.n_jobs)
-        return Parts(vectorizer, weighting, model)
+        return TextPipeline(vectorizer, weighting, model)
 
     def _new_weighting(self) -> TermWeighting | None:
         if isinstance(self.weighting, str):

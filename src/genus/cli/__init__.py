@@ -22,8 +22,8 @@ from genus.errors import GenusError
 
 # In the order of the help page.
 _COMMANDS = {
-    "train": "train", "predict": "ask", "evaluate": "evaluate", "tune": "tune", "explain": "ask", "inspect": "inspect",
-    "mark": "mark",
+    "train": "train", "predict": "predict", "evaluate": "evaluate", "tune": "tune", "explain": "explain",
+    "inspect": "inspect", "mark": "mark",
     "learn": "learn", "forget": "learn", "data": "data", "reproduce": "reproduce", "demo": "demo",
 }  # fmt: skip
 

@@ -18,12 +18,11 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_non_negative, column_or_1d, validate_data
 
-from genus.base.arrays import Float64, Int64, SparseRows, n_threads
-from genus.base.cosine_index import CosineIndex
-from genus.base.estimator import _add_duplicates, _to_rows
+from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.inverted_index import CosineIndex
 from genus.base.label_sets import KINDS, SetRows, as_given, read_target
-from genus.base.posterior import slice_rows
-from genus.base.statistics import Labels, encode_labels
+from genus.base.labels import Labels, encode_labels
+from genus.base.rows import SparseRows, add_duplicates, slice_rows, to_rows
 from genus.multilabel.decoding import scut_thresholds
 from genus.text.weighting import TermWeighting
 
@@ -86,7 +85,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         X = validate_data(self, X, accept_sparse="csr")
         check_non_negative(X, "CosineNeighborsClassifier (input X)")
         self.classes_, self._labels, self._kind = _read_labels(y)
-        rows = _add_duplicates(_to_rows(X))
+        rows = add_duplicates(to_rows(X))
         check_consistent_length(np.empty(rows.n_rows), self._labels)
         self._weighting = TermWeighting("log", idf="plain", norm="l2", n_jobs=self.n_jobs)
         self._index = CosineIndex(self._weighting._fit_rows(rows))
@@ -160,7 +159,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr")
         check_non_negative(X, "CosineNeighborsClassifier (input X)")
-        return self._weighting._transform_rows(_add_duplicates(_to_rows(X)))
+        return self._weighting._transform_rows(add_duplicates(to_rows(X)))
 
     # Keeping
 

@@ -19,12 +19,12 @@ from numpy.typing import ArrayLike
 
 from genus import _core
 from genus.base.additive import AdditiveClassifier
-from genus.base.arrays import Float64, Int64, SparseRows, n_threads
-from genus.base.estimator import _add_duplicates, _check_number
-from genus.base.posterior import slice_rows
+from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.rows import SparseRows, add_duplicates, slice_rows
 from genus.base.score_table import ScoreTable, TableClassifier
 from genus.base.smoothing import JelinekMercer, Lidstone, Smoothing, interpolate, log_uniform
 from genus.base.statistics import ONE, ClassCounts
+from genus.base.validation import check_number
 
 _SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 
@@ -91,7 +91,7 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
     array(['ham'], dtype='<U3')
     """
 
-    _shapes_counts = ("document_weights",)
+    _counting_params = ("document_weights",)
 
     def __init__(
         self,
@@ -113,11 +113,11 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        _check_number("alpha", self.alpha, _SMALLEST, math.inf, "a positive number")
+        check_number("alpha", self.alpha, _SMALLEST, math.inf, "a positive number")
         if self.background_smoothing is not None:
             expected = "None or a number above 0, at most 1"
-            _check_number("background_smoothing", self.background_smoothing, _SMALLEST, 1, expected)
-        _check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
+            check_number("background_smoothing", self.background_smoothing, _SMALLEST, 1, expected)
+        check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
         if self.document_weights not in ("length", "equal"):
             raise ValueError(f"document_weights must be 'length' or 'equal', got {self.document_weights!r}.")
         n_threads(self.n_jobs)
@@ -194,13 +194,13 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
         >>> MultinomialNB().fit(X, y).leave_one_out_log_proba(X, y).argmax(axis=1)
         array([0, 0, 0])
         """
-        return self._leave_one_out(_add_duplicates(self._check_rows(X)), y, sample_weight)
+        return self._leave_one_out(add_duplicates(self._check_rows(X)), y, sample_weight)
 
     def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
         self._check_parameters()
         self._check_counted_alike()
         batch = self._batch(rows, y, sample_weight)
-        counts = self._ledger.checked(n_threads(self.n_jobs))
+        counts = self._accumulator.checked(n_threads(self.n_jobs))
         at = np.searchsorted(counts.labels, batch.labels)
         known = counts.labels[np.minimum(at, counts.n_classes - 1)] == batch.labels
         if not known.all():
@@ -240,11 +240,11 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
 
     @property
     def feature_count_(self) -> Float64:
-        return self._ledger.checked(n_threads(self.n_jobs)).dense() / ONE
+        return self._accumulator.checked(n_threads(self.n_jobs)).dense() / ONE
 
     @property
     def feature_log_prob_(self) -> Float64:
-        counts = self._ledger.checked(n_threads(self.n_jobs))
+        counts = self._accumulator.checked(n_threads(self.n_jobs))
         totals = counts.totals[:, np.newaxis]
         b = self._smoothing.uniform_weight(totals, counts.n_words)
         estimate = counts.dense() / ONE / np.where(totals > 0, totals, 1)
@@ -256,7 +256,7 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
         This is the word's part in the divergence of the class from the rest: rare words with a large ratio
         and common ones with a small ratio are weighed on one scale.
         """
-        counts = self._ledger.checked(n_threads(self.n_jobs))
+        counts = self._accumulator.checked(n_threads(self.n_jobs))
         n_words = max(counts.n_words, 1)
         cells = np.flatnonzero(counts.classes == c)
         words = np.searchsorted(counts.indptr, cells, side="right") - 1
@@ -274,10 +274,10 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
     # Keeping
 
     def _get_state(self) -> dict[str, Any]:
-        return self._counted_with | super()._get_state()
+        return self._fitted_counting_params | super()._get_state()
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         if "document_weights" not in state:
             raise ValueError("the model's state lacks 'document_weights'.")
         super()._set_state(state)
-        self._counted_with = {"document_weights": state["document_weights"]}
+        self._fitted_counting_params = {"document_weights": state["document_weights"]}

@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 
 from genus import _core
-from genus.base.arrays import Float64, Int64, SparseRows, n_threads
-from genus.base.documents import DocumentLedger, Documents
-from genus.base.estimator import _check_number
-from genus.base.remembering import RememberingClassifier
+from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.documents import DocumentAccumulator, Documents
+from genus.base.remembering import DocumentClassifier
+from genus.base.rows import SparseRows
 from genus.base.statistics import ONE, ClassCounts
+from genus.base.validation import check_number
 
 _SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 _LARGEST = 1 << 29  # numbers in the table of words x classes: 4 GB
@@ -42,7 +43,7 @@ class _Aspects:
         return np.asarray(self.table**self.tempering)
 
 
-class PLSAClassifier(RememberingClassifier):
+class PLSAClassifier(DocumentClassifier):
     """Documents as mixtures of classes: the largest share decides.
 
     Parameters
@@ -89,7 +90,7 @@ class PLSAClassifier(RememberingClassifier):
     ['sport']
     """
 
-    _ledger: DocumentLedger
+    _accumulator: DocumentAccumulator
 
     def __init__(
         self,
@@ -109,9 +110,9 @@ class PLSAClassifier(RememberingClassifier):
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        _check_number("alpha", self.alpha, _SMALLEST, math.inf, "a positive number")
-        _check_number("tempering", self.tempering, 1e-6, 1, "a number above 0, at most 1")
-        _check_number("other_share", self.other_share, 1e-12, 1 - 1e-12, "a number above 0 and below 1")
+        check_number("alpha", self.alpha, _SMALLEST, math.inf, "a positive number")
+        check_number("tempering", self.tempering, 1e-6, 1, "a number above 0, at most 1")
+        check_number("other_share", self.other_share, 1e-12, 1 - 1e-12, "a number above 0 and below 1")
         for name, least in (("n_iterations", 0), ("n_fold_in", 1)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
@@ -170,7 +171,7 @@ class PLSAClassifier(RememberingClassifier):
 
     @property
     def class_count_(self) -> Float64:
-        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
+        return self._accumulator.flush(n_threads(self.n_jobs)).weights / ONE
 
     @property
     def feature_log_prob_(self) -> Float64:
@@ -221,6 +222,6 @@ class PLSAClassifier(RememberingClassifier):
         expected = max(counts.n_words, 1), counts.n_classes
         if not isinstance(table, np.ndarray) or table.dtype != np.float64 or table.shape != expected:
             raise ValueError(f"table must be an array of {expected[0]} x {expected[1]} float64 numbers.")
-        self._keep(DocumentLedger(documents, checked=False))
-        self._counted_with = {}
+        self._set_statistics(DocumentAccumulator(documents, checked=False))
+        self._fitted_counting_params = {}
         self._parameters_cache = _Aspects(table, float(self.tempering))

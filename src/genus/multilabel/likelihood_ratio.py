@@ -21,9 +21,9 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genus.base.arrays import Float64, Int32
-from genus.base.estimator import _check_number
 from genus.base.label_sets import KINDS, SetRows, Target, as_given, read_target
-from genus.base.statistics import Labels
+from genus.base.labels import Labels
+from genus.base.validation import check_number
 from genus.multilabel.calibration import Calibration, Candidates
 from genus.multilabel.decoding import OBJECTIVES, LabelDecoder, scut_thresholds
 
@@ -135,8 +135,8 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         if self.decide not in (*OBJECTIVES, "thresholds"):
             names = ", ".join(map(repr, (*OBJECTIVES, "thresholds")))
             raise ValueError(f"decide must be one of {names}, got {self.decide!r}.")
-        _check_number("length_power", self.length_power, 0, 1, "a number from 0 to 1")
-        _check_number("guard", self.guard, 0, 1, "a number from 0 to 1")
+        check_number("length_power", self.length_power, 0, 1, "a number from 0 to 1")
+        check_number("guard", self.guard, 0, 1, "a number from 0 to 1")
         k = self.n_candidates
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             raise ValueError(f"n_candidates must be a positive integer, got {k!r}.")

@@ -24,8 +24,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from genus.base.arrays import Float64, Int64
 from genus.base.label_sets import KINDS, LabelSets, SetRows, as_given, check_same_kind, no_rows, read_target
+from genus.base.labels import Labels, positions, unite_labels
 from genus.base.samples import n_samples, take_samples
-from genus.base.statistics import Labels, positions, unite_labels
 
 _BLOCK = 1 << 22  # probabilities of documents x sets held at once: 32 MB
 

@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from genus.base.arrays import Float64, Int64, SparseRows
-from genus.base.cosine_index import CosineIndex
-from genus.base.documents import row_sums
+from genus.base.arrays import Float64, Int64
+from genus.base.inverted_index import CosineIndex
 from genus.base.label_sets import SetRows
-from genus.base.posterior import slice_rows
+from genus.base.rows import SparseRows, row_sums, slice_rows
 
 N_NEIGHBORS = 40
 _SHARPNESS = 8.0

@@ -2,8 +2,8 @@
 
     log odds_l(d) = offset_l + sum over views k of w_kl * margin_kl(d) + w_l * log ratio_l(d)
 
-The margins are those of `genus.models.refined` without a naive Bayes base, each label against the rest; the log ratio is what
-the nearest training documents say (`genus.pipeline.label_neighbors`). Offsets and w are the likeliest for documents left out
+The margins are those of `RefinedNB` without a naive Bayes base, each label against the rest; the log ratio is what the
+nearest training documents say (`label_neighbors`). Offsets and w are the likeliest for documents left out
 (`genus.auto.label_stacking`). `genus.multilabel.decoding` takes the sets of labels from the probabilities.
 """
 
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from genus.base.arrays import Float64, SparseRows, n_threads
+from genus.base.arrays import Float64, n_threads
 from genus.base.label_sets import take_rows
+from genus.base.labels import Labels
+from genus.base.rows import SparseRows
 from genus.base.score_table import ScoreTable
-from genus.base.statistics import Labels
 from genus.explain import DocumentEvidence
 from genus.multilabel.decoding import OBJECTIVES, LabelDecoder
 from genus.pipeline.evidence import Evidence, name_words

@@ -18,19 +18,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from genus import _core
-from genus.auto.class_tree import tree_of
-from genus.base.arrays import Float64, Int32, Int64, SparseRows, n_threads
-from genus.base.documents import row_sums, take_rows
+from genus.base.arrays import Float64, Int32, Int64, n_threads
+from genus.base.rows import SparseRows, row_sums, take_rows
 from genus.calibration import Temperature, lead
 from genus.explain import WordEvidence
-from genus.models.hierarchical.base import check_question
 from genus.pipeline.evidence import Evidence, evidence_of
 from genus.pipeline.rejection import Rejection
-from genus.pipeline.single import LEARN_MORE, UNLEARN, Parts, counts_learned, drop_words
-from genus.text.plan import as_texts
+from genus.pipeline.single import LEARN_MORE, UNLEARN, TextPipeline, counts_learned, drop_words
+from genus.text.inputs import as_texts
 from genus.text.vectorizer import Vectorizer
-from genus.tree.answers import TreeAnswers
-from genus.tree.label_tree import LabelTree
+from genus.tree.answers import TreeAnswers, check_question
+from genus.tree.label_tree import LabelTree, tree_of
 from genus.tree.paths import TreePaths
 
 
@@ -54,12 +52,12 @@ class Counted(NamedTuple):
 class Pool(BaseEstimator):  # type: ignore[misc]
     """Classifiers of one set of classes, their temperatures and weights, and what is usual among their texts.
 
-    Answers as `genus.pipeline.single.Parts` do, which its members are. Members that read texts alike have one vectorizer: it
-    counts a text once for all of them, and learns its words once. Made by `genus.auto`, not by hand.
+    Answers as a `TextPipeline` does; its members are such. Members that read texts alike have one vectorizer: it counts
+    a text once for all of them, and learns its words once. Made by `genus.auto`, not by hand.
     """
 
     def __init__(self) -> None:
-        self.members: list[Parts] = []
+        self.members: list[TextPipeline] = []
         self.temperatures: list[Temperature] = []
         self.weights: Float64 = np.zeros(0)
         self.rejection: Rejection | None = None
@@ -70,7 +68,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
     @classmethod
     def of(
         cls,
-        members: Sequence[Parts],
+        members: Sequence[TextPipeline],
         temperatures: Sequence[Temperature],
         weights: Float64,
         rejection: Rejection | None,
@@ -138,7 +136,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         """The members' vectorizers, each once."""
         return list({id(member.vectorizer): member.vectorizer for member in self.members}.values())
 
-    def readers(self, view: Vectorizer) -> list[Parts]:
+    def readers(self, view: Vectorizer) -> list[TextPipeline]:
         """The members that read by this vectorizer."""
         return [member for member in self.members if member.vectorizer is view]
 
@@ -257,7 +255,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
             if stated and len(new):
                 raise ValueError(f"{new[0].item()!r} is a new class, and {name} was given without it: fit again.")
 
-    def weighted_members(self) -> list[tuple[Parts, float]]:
+    def weighted_members(self) -> list[tuple[TextPipeline, float]]:
         """The members, each with its weight."""
         return list(zip(self.members, self.weights.tolist(), strict=True))
 
@@ -315,7 +313,9 @@ class Pool(BaseEstimator):  # type: ignore[misc]
             raise ValueError("a pool of classifiers was expected")
         if "views" not in state:
             raise ValueError("it is of a genus that counted texts anew for each member; train it again")
-        members = [Parts.from_state(member | {"vectorizer": _view(state["views"], member)}) for member in members]
+        members = [
+            TextPipeline.from_state(member | {"vectorizer": _view(state["views"], member)}) for member in members
+        ]
         sharpness = state["sharpness"]
         for array, shape in (
             (temperatures, (n, 2)),

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from genus.base.arrays import Float64, Int64, SparseRows
+from genus.base.arrays import Float64, Int64
+from genus.base.rows import SparseRows, to_matrix
 from genus.pipeline.evidence import Evidence, evidence_of
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
@@ -21,7 +21,7 @@ UNLEARN = ("_unlearn_rows", "unlearn: train it again without these texts")
 
 
 @dataclass(frozen=True)
-class Parts:
+class TextPipeline:
     """What a `TextClassifier` is made of."""
 
     vectorizer: Vectorizer
@@ -45,7 +45,7 @@ class Parts:
         return settings
 
     @property
-    def members(self) -> list[Parts]:
+    def members(self) -> list[TextPipeline]:
         """A pool of classifiers has several."""
         return [self]
 
@@ -57,7 +57,7 @@ class Parts:
 
     def matrix(self, texts: Any) -> Any:
         """The same as a sparse matrix."""
-        return _matrix(self.rows(texts))
+        return to_matrix(self.rows(texts))
 
     def weighted(self, counts: SparseRows) -> SparseRows:
         return counts if self.weighting is None else self.weighting._transform_rows(counts)
@@ -136,7 +136,7 @@ class Parts:
         rows = self.vectorizer._transform_rows(texts)[0]
         if self.weighting is not None:
             rows = self.weighting._document_rows(rows)
-        log_proba: Float64 = self.model.leave_one_out_log_proba(_matrix(rows), labels, sample_weight=sample_weight)
+        log_proba: Float64 = self.model.leave_one_out_log_proba(to_matrix(rows), labels, sample_weight=sample_weight)
         return log_proba
 
     def typicality(self, texts: Any) -> NoReturn:
@@ -170,7 +170,7 @@ class Parts:
         return state if self.weighting is None else state | {"weighting": self.weighting}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Parts:
+    def from_state(cls, state: Mapping[str, Any]) -> TextPipeline:
         vectorizer, model, weighting = state["vectorizer"], state["model"], state.get("weighting")
         if not isinstance(vectorizer, Vectorizer) or not hasattr(model, "_log_proba_rows"):
             raise ValueError("a vectorizer and a model were expected")
@@ -187,7 +187,7 @@ def counts_learned(vectorizer: Vectorizer, texts: Any) -> SparseRows:
     return rows
 
 
-def drop_words(readers: Sequence[Parts], unlearned: Sequence[SparseRows]) -> None:
+def drop_words(readers: Sequence[TextPipeline], unlearned: Sequence[SparseRows]) -> None:
     """Forget the words of unlearned rows that no other text has. The parts read by one vectorizer."""
     vectorizer = readers[0].vectorizer
     if not vectorizer._grows:
@@ -201,7 +201,3 @@ def drop_words(readers: Sequence[Parts], unlearned: Sequence[SparseRows]) -> Non
         if parts.weighting is not None:
             parts.weighting._keep_columns(keep)
         parts.model._keep_columns(keep)
-
-
-def _matrix(rows: SparseRows) -> Any:
-    return sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns))

@@ -123,7 +123,7 @@ class Evaluation:
         self.n_unknown += int((~known).sum())
         self.n_right += int(right.sum())
         for i in np.flatnonzero(~right).tolist():
-            self._keep(
+            self._set_statistics(
                 Mistake(
                     float(confidence[i]), -float(log_p[i]), -(self.n + i),
                     rows[i] if rows is not None else self.n + i + 1,
@@ -141,7 +141,7 @@ class Evaluation:
             codes.append(self._codes[label])
         return np.array(codes, dtype=np.int64)
 
-    def _keep(self, mistake: Mistake) -> None:
+    def _set_statistics(self, mistake: Mistake) -> None:
         if len(self._worst) < self._n_mistakes:
             heapq.heappush(self._worst, mistake)
         elif self._worst:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from genus.text.plan import as_texts
+from genus.base.arrays import describe
+
+
+class TrainingData(NamedTuple):
+    """Labelled texts with what belongs to them, and texts without labels."""
+
+    texts: Any
+    labels: Any
+    sample_weight: Any
+    groups: Any
+    unlabeled: list[str]
 
 
 def pair(texts: Any, labels: Any, missing: bool = False) -> tuple[Any, NDArray[Any]]:
@@ -44,3 +54,60 @@ def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
     if labels.dtype == object or labels.dtype.kind == "f":  # NaN is the value that differs from itself
         return np.array([label is None or label != label for label in labels.tolist()], dtype=bool)
     return np.zeros(len(labels), dtype=bool)
+
+
+def as_texts(source: Any) -> Any:
+    """The texts as a list or tuple, or as an Arrow array that the core reads in place."""
+    if isinstance(source, (list, tuple)):
+        return source
+    if isinstance(source, (str, bytes)):
+        raise ValueError(f"Expected a collection of texts, got a single {describe(source)}: put it into a list.")
+    if getattr(source, "ndim", 1) != 1:
+        raise ValueError(f"Expected one-dimensional texts, got {describe(source)} of shape {source.shape}.")
+    if isinstance(source, np.ndarray):
+        return source.tolist()
+    if str(getattr(source, "dtype", "")) == "object":
+        return source.tolist()  # a pandas column of Python strings, whose Arrow form would be a copy
+    if hasattr(source, "__arrow_c_stream__"):
+        return source
+    if hasattr(source, "__arrow_c_array__"):  # one array rather than a chunked one
+        import pyarrow as pa
+
+        return pa.chunked_array([source])
+    try:
+        return list(source)
+    except TypeError:
+        raise ValueError(f"Expected a collection of texts, got {describe(source)}.") from None
+
+
+def holds_sets(labels: Any) -> bool:
+    """Whether each text is given several labels, or none, rather than one."""
+    if getattr(labels, "ndim", 1) == 2:
+        return True
+    first = next(iter(labels), None) if isinstance(labels, (list, tuple, np.ndarray)) else None
+    return isinstance(first, (set, frozenset, list, tuple))
+
+
+def plain_texts(texts: Any) -> list[str]:
+    """Texts as a list of str, whatever held them."""
+    given = as_texts(texts)
+    found = list(given.to_pylist() if hasattr(given, "to_pylist") else given)
+    for i, text in enumerate(found):
+        if not isinstance(text, str):
+            raise ValueError(f"Expected texts (str), got {type(text).__name__} in row {i}.")
+    return found
+
+
+def split_unlabeled(texts: Any, labels: Any, sample_weight: Any, groups: Any, unlabeled: Any) -> TrainingData:
+    """Texts whose label is None put to the unlabelled ones; what belongs to them goes."""
+    more = [] if unlabeled is None else plain_texts(unlabeled)
+    given = list(labels)
+    lost = np.array([label is None for label in given], dtype=bool)
+    if not lost.any() or len(texts) != len(given):
+        return TrainingData(texts, labels, sample_weight, groups, more)
+    if lost.all():
+        raise ValueError("labels must not all be None: nothing could be learned.")
+    every, known = plain_texts(texts), np.flatnonzero(~lost)
+    more = [*(every[i] for i in np.flatnonzero(lost)), *more]
+    weight, group = (None if value is None else np.asarray(value)[known] for value in (sample_weight, groups))
+    return TrainingData([every[i] for i in known], [given[i] for i in known], weight, group, more)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genus import _core
-from genus.base.arrays import Int32, Int64, Strings, describe
+from genus.base.arrays import Int32, Int64, Strings
 
 Tokens = Callable[[str], Sequence[str]]
 Lookup = tuple[NDArray[np.uint8], Int64, NDArray[np.uint64]]  # words and the table that finds them
@@ -114,30 +114,6 @@ class Plan:
         indptr, numbers, blob, offsets = _core.number_tokens(texts, self.options, *self.stop_words, threads)
         stems = self.stemmer.stemWords(Strings(blob, offsets).unpack())
         return (indptr, numbers, *Strings.pack(stems))
-
-
-def as_texts(source: Any) -> Any:
-    """The texts as a list or tuple, or as an Arrow array that the core reads in place."""
-    if isinstance(source, (list, tuple)):
-        return source
-    if isinstance(source, (str, bytes)):
-        raise ValueError(f"Expected a collection of texts, got a single {describe(source)}: put it into a list.")
-    if getattr(source, "ndim", 1) != 1:
-        raise ValueError(f"Expected one-dimensional texts, got {describe(source)} of shape {source.shape}.")
-    if isinstance(source, np.ndarray):
-        return source.tolist()
-    if str(getattr(source, "dtype", "")) == "object":
-        return source.tolist()  # a pandas column of Python strings, whose Arrow form would be a copy
-    if hasattr(source, "__arrow_c_stream__"):
-        return source
-    if hasattr(source, "__arrow_c_array__"):  # one array rather than a chunked one
-        import pyarrow as pa
-
-        return pa.chunked_array([source])
-    try:
-        return list(source)
-    except TypeError:
-        raise ValueError(f"Expected a collection of texts, got {describe(source)}.") from None
 
 
 def ordered_vocabulary(vocabulary: Any) -> list[str]:

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, n_threads
 from genus.base.label_sets import SetRows, read_target
-from genus.base.statistics import encode_labels
+from genus.base.labels import encode_labels
 
 
 class InformationGain(SelectorMixin, BaseEstimator):  # type: ignore[misc]

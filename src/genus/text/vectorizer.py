@@ -19,8 +19,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from genus import _core
-from genus.base.arrays import GrowingStrings, Int32, SparseRows, Strings, n_threads
-from genus.text.plan import Plan, Tokens, as_texts, ordered_vocabulary
+from genus.base.arrays import GrowingStrings, Int32, Strings, n_threads
+from genus.base.rows import SparseRows
+from genus.text.inputs import as_texts
+from genus.text.plan import Plan, Tokens, ordered_vocabulary
 
 _EMPTY = Strings.pack([])
 _ALL = np.zeros(0, dtype=np.uint8)  # no marks: every column is kept

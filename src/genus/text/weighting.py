@@ -22,8 +22,8 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from genus import _core
-from genus.base.arrays import Float64, Int64, SparseRows, n_threads
-from genus.base.estimator import _add_duplicates, _to_rows, _width
+from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.rows import SparseRows, add_duplicates, to_rows, width_of
 
 _TF = ("raw", "binary", "log", "log1p", "sqrt", "log_share", "bm25")
 _IDF = ("smooth", "plus_one", "plain", "bm25")
@@ -203,14 +203,14 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Count more documents. Their further columns, if any, are new words. idf follows."""
-        grows = not self._is_fitted() or _width(X) > self.n_features_in_
+        grows = not self._is_fitted() or width_of(X) > self.n_features_in_
         if grows:
             matrix = check_array(X, accept_sparse="csr", estimator=self, input_name="X")
         else:
             matrix = validate_data(self, X, reset=False, accept_sparse="csr")
         self._check_parameters()
         added = self._statistics(self._rows(matrix))
-        self._keep(*(_add(self._counts, added) if self._is_fitted() else added))
+        self._set_statistics(*(_add(self._counts, added) if self._is_fitted() else added))
         if grows:
             validate_data(self, X, reset=True, skip_check_array=True)  # the names of the new columns
         return self
@@ -230,7 +230,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
             raise ValueError("cannot unlearn every document: nothing would be left. Make a new weighting instead.")
         if left[0].min(initial=0) < 0 or left[0].max(initial=0) > left[1] or left[2] < 0:
             raise ValueError("cannot unlearn documents that were never learned: counts would make no sense.")
-        self._keep(*left)
+        self._set_statistics(*left)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -241,7 +241,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         check_is_fitted(other)
         if hasattr(self, "feature_names_in_") and len(other._frequency) > len(self._frequency):
             del self.feature_names_in_  # it lacks the new columns
-        self._keep(*_add(self._counts, other._counts))
+        self._set_statistics(*_add(self._counts, other._counts))
         return self
 
     # Weighing
@@ -303,7 +303,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
 
     def _fit(self, rows: SparseRows) -> None:
         self._check_parameters()
-        self._keep(*self._statistics(rows))
+        self._set_statistics(*self._statistics(rows))
         self.idf_  # noqa: B018 (made here, so that weighing changes nothing)
 
     def _weigh(self, rows: SparseRows, *, with_idf: bool) -> SparseRows:
@@ -350,7 +350,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         length = int(units.astype(np.int64).sum()) if small else sum(map(int, units.tolist()))
         return frequency, rows.n_rows, length
 
-    def _keep(self, frequency: Int64, n_documents: int, length: int) -> None:
+    def _set_statistics(self, frequency: Int64, n_documents: int, length: int) -> None:
         self._frequency, self._n_documents, self._length = frequency, n_documents, length
         self._idf_cache = None
         self.n_features_in_ = len(frequency)
@@ -358,7 +358,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
     def _keep_columns(self, keep: NDArray[np.bool_]) -> None:
         """Forget the columns that are not marked; the others move up."""
         frequency, n_documents, length = self._counts
-        self._keep(frequency[keep[: len(frequency)]], n_documents, length)
+        self._set_statistics(frequency[keep[: len(frequency)]], n_documents, length)
 
     # Checks
 
@@ -379,8 +379,8 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
 
     def _rows(self, X: Any) -> SparseRows:
         check_non_negative(X, f"{type(self).__name__} (input X)")
-        rows = _to_rows(X)
-        return rows if getattr(X, "has_canonical_format", True) else _add_duplicates(rows)
+        rows = to_rows(X)
+        return rows if getattr(X, "has_canonical_format", True) else add_duplicates(rows)
 
     def _is_fitted(self) -> bool:
         return hasattr(self, "_frequency")
@@ -410,7 +410,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         if frequency.min(initial=0) < 0 or frequency.max(initial=0) > n_documents:
             raise ValueError("frequency must lie between 0 and the number of documents.")
         self._check_parameters()
-        self._keep(frequency, n_documents, length)
+        self._set_statistics(frequency, n_documents, length)
 
 
 def _add(a: tuple[Int64, int, int], b: tuple[Int64, int, int]) -> tuple[Int64, int, int]:

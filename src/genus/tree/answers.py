@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from genus.base.arrays import Float64, Int32, Int64
+from genus.base.validation import check_number, check_steps
 from genus.tree.label_tree import WHOLE, Node
-from genus.tree.paths import PathTable, TreePaths
+from genus.tree.paths import TreePaths
 
 
 @dataclass(frozen=True)
@@ -74,34 +75,6 @@ class TreeAnswers:
         return np.array([self.names[i] for i in answers.tolist()], dtype=object if len(kinds) > 1 else None)
 
 
-@dataclass(frozen=True)
-class FittedTree(TreeAnswers):
-    """What is made of the counts: the tree and the scores."""
-
-    scores: PathTable
-    n_iterations: int  # how often words were moved
-
-    def column(self, node: Any) -> int | None:
-        """The column of a node's scores. None where no class is below it, or a single child speaks for it."""
-        inner = [WHOLE if name is None else name for name in self.paths.inner]
-        if node in inner:
-            return self.scores.column_of_node.get(self.scores.n_classes + inner.index(node))
-        return self.paths.labels.index(node) if node in self.paths.labels else None
-
-    def own_words(self, column: int, n: int) -> list[tuple[int, float]]:
-        """The words that a column makes most likelier than those above it, with their parts in the divergence."""
-        scores, gain = self.scores, self.scores.dense(column)
-        parent = int(scores.parents[column])
-        if parent >= 0:
-            above = np.exp(scores.log_proba(parent))
-        else:
-            above, gain = np.full(len(gain), scores.uniform[column]), gain - scores.table.log_uniform[column]
-        own = above * np.expm1(gain)
-        weights = own / (own.sum() or 1.0) * gain
-        best = np.lexsort((np.arange(len(weights)), -weights))[:n]
-        return [(int(w), float(weights[w])) for w in best if weights[w] > 0]
-
-
 def _climb(answers: Int64, proba: Float64, parents: Int32, least: float) -> Int64:
     """From each document's answer up to the first node that is probable enough."""
     rows = np.arange(len(answers))
@@ -110,3 +83,11 @@ def _climb(answers: Int64, proba: Float64, parents: Int32, least: float) -> Int6
         if not unsure.any():
             return answers
         answers = np.where(unsure, parents[answers], answers)
+
+
+def check_question(level: int | None, min_proba: float | None) -> None:
+    """Whether nodes can be asked for like this."""
+    if level is not None:
+        check_steps("level", level, 0)
+    if min_proba is not None:
+        check_number("min_proba", min_proba, 0, 1, "None or a number from 0 to 1")

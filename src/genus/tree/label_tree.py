@@ -389,3 +389,10 @@ def _grouped(labels: list[Node], groups: NDArray[Any]) -> dict[Node, Node | None
         parents[name] = None
         parents.update(dict.fromkeys(group, name))
     return parents
+
+
+def tree_of(tree: Any, labels: list[Any]) -> LabelTree | None:
+    """The tree that is meant: the one given, or that of labels which are paths, or none."""
+    if tree is not None:
+        return LabelTree.of(tree)
+    return LabelTree.from_paths(labels) if are_paths(labels) else None

@@ -22,7 +22,7 @@ def make_page(experiment: Experiment, results: Results, around: Mapping[str, str
         experiment.title,
         f"{STYLE}<header><h1>{_e(experiment.title)}</h1><p>{_e(experiment.source)}</p></header>"
         f"<section><h2>Scores</h2><p class='note'>{_e(experiment.metric)}. {_e(experiment.protocol)} "
-        f"Verdict: same within {NEAR:g} point. • worse, ◦ better than {_e(experiment.improved)} by the corrected "
+        f"Metrics: same within {NEAR:g} point. • worse, ◦ better than {_e(experiment.improved)} by the corrected "
         f"resampled t-test at 5 per cent, where there are splits to test over.</p>"
         f"{_scores(experiment, results)}</section>{_findings(experiment)}"
         f"{_plots(experiment, results)}{figures}{_tests(experiment, results)}{_split_tests(experiment, results)}"

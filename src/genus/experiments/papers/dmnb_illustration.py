@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from genus.base.arrays import Float64
-from genus.base.estimator import _to_rows
+from genus.base.rows import to_rows
 from genus.experiments.harness.table import Measured
 from genus.models.relevance.sampler import Chains, LabelledRows
 from genus.text.vectorizer import Vectorizer
@@ -76,7 +76,7 @@ TOPICS = {
 def distributions(alpha: float, beta: float, seed: int) -> tuple[dict[tuple[str, int], Float64], list[str]]:
     """All topics, averaged over the second half of 200 sweeps of 100 chains, and the words."""
     vectorizer = Vectorizer()
-    rows = _to_rows(vectorizer.fit_transform(DOCUMENTS))
+    rows = to_rows(vectorizer.fit_transform(DOCUMENTS))
     documents = LabelledRows.of(rows, np.arange(len(DOCUMENTS)), CLASSES, 2)
     chains = Chains(documents, rows.n_columns, alpha=alpha, beta=beta, n_chains=100, seed=seed, n_threads=1)
     sums: dict[tuple[str, int], Float64] = {}

@@ -47,12 +47,12 @@ def figure_4() -> str:
     for name, inside in _shapes.SHAPES.items():
         X, y = _shapes.draw(name, 1000, seed=0)
         model = GaussianNonlinearBayes(random_state=0).fit(X, y)
-        plots.append(boundary(name, partial(_inside, inside), _shapes.WIDTH))
+        plots.append(boundary(name, partial(_pipeline, inside), _shapes.WIDTH))
         plots.append(boundary(f"{name}, learned", model.predict, _shapes.WIDTH))
     return _section("Figure 4: shapes", "Shaded: the shape, and what is taken for it.", "".join(plots))
 
 
-def _inside(shape: Callable[[Float64, Float64], Any], points: Float64) -> Any:
+def _pipeline(shape: Callable[[Float64, Float64], Any], points: Float64) -> Any:
     return shape(points[:, 0], points[:, 1])
 
 

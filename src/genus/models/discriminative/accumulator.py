@@ -10,13 +10,15 @@ from typing import Any, Self
 import numpy as np
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64, SparseRows
-from genus.base.statistics import _KINDS, Batch, Labels, Ledger, positions, unite_labels
+from genus.base.arrays import Float64, Int32, Int64
+from genus.base.labels import LABEL_KINDS, Labels, positions, unite_labels
+from genus.base.rows import SparseRows
+from genus.base.statistics import Accumulator, Batch
 
 _ARRAYS = {"starts": np.int64, "words": np.int32, "evidence": np.float64, "sums": np.float64}
 
 
-class OnlineLedger(Ledger):
+class OnlineAccumulator(Accumulator):
     """Evidence counted by a model's own mistakes, and the labels in the order in which they came.
 
     Batches are learned as they are added. Nothing can be taken out again, and two ledgers cannot be merged:
@@ -125,7 +127,7 @@ class OnlineLedger(Ledger):
 
     # Reading
 
-    def settle(self, n_threads: int = 1) -> Any:
+    def flush(self, n_threads: int = 1) -> Any:
         return self
 
     def checked(self, n_threads: int = 1, *, settled: bool = True) -> Any:
@@ -154,15 +156,17 @@ class OnlineLedger(Ledger):
             dtype = _ARRAYS.get(name, np.float64)
             if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
                 raise ValueError(f"{name} must be a one-dimensional array of {np.dtype(dtype)}.")
-        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or labels.dtype.kind not in _KINDS:
+        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or labels.dtype.kind not in LABEL_KINDS:
             raise ValueError("labels must be a one-dimensional array of text or numbers.")
         if not len(labels) == len(weights) == len(set(labels.tolist())) or not len(labels):
             raise ValueError("labels and weights must be of one length, and no label there twice.")
-        ledger = cls(options)
-        ledger.learner = _core.OnlineLearner.over(options, n_words, len(labels), fading, n_learned, *arrays.values())
-        ledger._arrived, ledger._weights = labels, weights.copy()
-        ledger._number_labels()
-        return ledger
+        accumulator = cls(options)
+        accumulator.learner = _core.OnlineLearner.over(
+            options, n_words, len(labels), fading, n_learned, *arrays.values()
+        )
+        accumulator._arrived, accumulator._weights = labels, weights.copy()
+        accumulator._number_labels()
+        return accumulator
 
     def __getstate__(self) -> dict[str, Any]:
         return {"options": [getattr(self.options, name) for name in _OPTIONS], **self.get_state()}

@@ -33,14 +33,15 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from genus import _core
-from genus.base.additive import GrowingClassifier
-from genus.base.arrays import Float64, Int64, SparseRows, n_threads
-from genus.base.estimator import _add_duplicates, _check_number
-from genus.base.statistics import Batch, Ledger
-from genus.models.discriminative.accumulator import OnlineLedger
+from genus.base.additive import IncrementalClassifier
+from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.rows import SparseRows, add_duplicates
+from genus.base.statistics import Accumulator, Batch
+from genus.base.validation import check_number
+from genus.models.discriminative.accumulator import OnlineAccumulator
 
 
-class DiscriminativeNB(GrowingClassifier):
+class DiscriminativeNB(IncrementalClassifier):
     """Naive Bayes that counts by its own mistakes: as fast as naive Bayes, near a linear SVM, and online.
 
     `fit` learns documents in random order, `partial_fit` in the order in which they come; new classes and new words
@@ -54,7 +55,7 @@ class DiscriminativeNB(GrowingClassifier):
         Words are present or absent, whatever their count. Otherwise x_dw is the count, or any weight.
     shuffle : bool, default=True
         Whether `fit` learns in random order, another for each pass. Documents sorted by class, taken in that order,
-        teach next to nothing.
+        self_train next to nothing.
     random_state : int, RandomState or None, default=None
         Makes the order of `fit`.
     average : bool, default=False
@@ -119,8 +120,8 @@ class DiscriminativeNB(GrowingClassifier):
     ['eggs', 'ham', 'spam']
     """
 
-    _ledger: OnlineLedger
-    _shapes_counts = ("binary", "average", "decay", "min_loss", "variant")
+    _accumulator: OnlineAccumulator
+    _counting_params = ("binary", "average", "decay", "min_loss", "variant")
 
     def __init__(
         self,
@@ -149,10 +150,10 @@ class DiscriminativeNB(GrowingClassifier):
         if isinstance(self.n_passes, bool) or not isinstance(self.n_passes, (int, np.integer)) or self.n_passes < 1:
             raise ValueError(f"n_passes must be a positive integer, got {self.n_passes!r}.")
         if self.decay is not None:
-            _check_number("decay", self.decay, 1e-3, math.inf, "None or a positive number of documents")
+            check_number("decay", self.decay, 1e-3, math.inf, "None or a positive number of documents")
         if self.decay is not None and self.average:
             raise ValueError("average and decay exclude one another: an average keeps what decay forgets.")
-        _check_number("min_loss", self.min_loss, 0, np.nextafter(1, 0), "a number from 0 to below 1")
+        check_number("min_loss", self.min_loss, 0, np.nextafter(1, 0), "a number from 0 to below 1")
         if self.variant not in ("code", "paper"):
             raise ValueError(f"variant must be 'code' or 'paper', got {self.variant!r}.")
         n_threads(self.n_jobs)
@@ -171,14 +172,14 @@ class DiscriminativeNB(GrowingClassifier):
     @property
     def _learned(self) -> _core.OnlineOptions:
         """How the documents were learned, whatever the parameters are now."""
-        return self._ledger.options
+        return self._accumulator.options
 
-    def _new_ledger(self) -> Ledger:
-        return OnlineLedger(self._options)
+    def _new_accumulator(self) -> Accumulator:
+        return OnlineAccumulator(self._options)
 
-    def _take_in(self, ledger: Ledger, batch: Batch) -> None:
-        assert isinstance(ledger, OnlineLedger)
-        ledger.learn(batch, self._orders(batch.rows.n_rows), n_threads(self.n_jobs))
+    def _accumulate(self, accumulator: Accumulator, batch: Batch) -> None:
+        assert isinstance(accumulator, OnlineAccumulator)
+        accumulator.learn(batch, self._orders(batch.rows.n_rows), n_threads(self.n_jobs))
 
     def _orders(self, n: int) -> Iterator[Int64]:
         random = check_random_state(self.random_state)
@@ -193,47 +194,47 @@ class DiscriminativeNB(GrowingClassifier):
         if not self._is_fitted():
             self._partial_fit_rows(rows, np.array([label]), np.array([weight]))
             return
-        self._ledger.learn_one(rows, label, weight)
+        self._accumulator.learn_one(rows, label, weight)
         self.n_features_in_ = rows.n_columns
         if self._learned.average:
             self._parameters_cache = None
 
     def _training_rows(self, X: Any) -> SparseRows:
         rows = super()._training_rows(X)
-        return rows if X.dtype.kind == "f" else _add_duplicates(rows)  # the others have none
+        return rows if X.dtype.kind == "f" else add_duplicates(rows)  # the others have none
 
     def _check_rows(self, X: Any) -> SparseRows:
-        return _add_duplicates(super()._check_rows(X))
+        return add_duplicates(super()._check_rows(X))
 
     # Scores
 
     def _make_parameters(self, statistics: Any) -> _core.OnlineLearner:
-        ledger: OnlineLedger = statistics
-        return ledger.learner.averaged() if ledger.options.average else ledger.learner
+        accumulator: OnlineAccumulator = statistics
+        return accumulator.learner.averaged() if accumulator.options.average else accumulator.learner
 
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
         return self._score(rows, n_threads(self.n_jobs))
 
     def _score(self, rows: SparseRows, threads: int) -> Float64:
-        place = self._ledger.place
+        place = self._accumulator.place
         out = np.empty((rows.n_rows, len(place)))
         self._parameters.score(rows.indptr, rows.indices, rows.data, place, out, threads)
         return out
 
     def _predict_one(self, rows: SparseRows) -> Any:
         """The label of a single document."""
-        return self._ledger.labels[self._score(rows, 1)[0].argmax()].item()
+        return self._accumulator.labels[self._score(rows, 1)[0].argmax()].item()
 
     # Looking inside
 
     @property
     def class_count_(self) -> Float64:
-        return self._ledger.weights
+        return self._accumulator.weights
 
     @property
     def class_loss_(self) -> Float64:
         learner = self._parameters
-        return np.array([learner.totals(number)[0][1] for number in self._ledger.numbers.tolist()])
+        return np.array([learner.totals(number)[0][1] for number in self._accumulator.numbers.tolist()])
 
     @property
     def class_log_odds_(self) -> Float64:
@@ -245,7 +246,7 @@ class DiscriminativeNB(GrowingClassifier):
 
     def _log_odds(self, words: Int64, classes: Sequence[int]) -> tuple[Float64, Float64]:
         """What the prior (k,) and some words (n, k) add to some classes' log odds."""
-        learner, numbers = self._parameters, self._ledger.numbers
+        learner, numbers = self._parameters, self._accumulator.numbers
         word_prior, total_prior = self._smoothing
         prior, odds = np.zeros(len(classes)), np.zeros((len(words), len(classes)))
         for i, c in enumerate(classes):
@@ -260,20 +261,20 @@ class DiscriminativeNB(GrowingClassifier):
     @property
     def _smoothing(self) -> tuple[float, float]:
         """Where W and T begin."""
-        n = max(self._ledger.n_columns, 1)
+        n = max(self._accumulator.n_columns, 1)
         return (1.0, float(n)) if self._learned.joint else (math.log(n + 1), (n + 1) * math.log(n + 1))
 
     def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
         """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
         prior, odds = self._log_odds(row.indices.astype(np.int64), classes)
-        counted = (row.indices < self._ledger.n_columns) & (row.data > 0)
+        counted = (row.indices < self._accumulator.n_columns) & (row.data > 0)
         values = np.where(counted, 1.0 if self._learned.binary else row.data, 0.0)
         return prior, odds * values[:, np.newaxis]
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
         """The words that mistakes taught a class: what they added, times the log odds that came of it."""
-        learner, numbers = self._parameters, self._ledger.numbers
-        words = np.arange(self._ledger.n_columns)
+        learner, numbers = self._parameters, self._accumulator.numbers
+        words = np.arange(self._accumulator.n_columns)
         inside, outside = learner.evidence(int(numbers[c]), words)
         all_in, all_out = (side[0] for side in learner.totals(int(numbers[c])))
         if self._learned.joint:  # whose classes have no rest of their own
@@ -291,18 +292,18 @@ class DiscriminativeNB(GrowingClassifier):
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        return state | {"_parameters_cache": None}  # the ledger's own learner, or made from it
+        return state | {"_parameters_cache": None}  # the accumulator's own learner, or made from it
 
     def _get_state(self) -> dict[str, Any]:
         """Everything learned, as arrays that can be mapped from a file."""
-        return self._counted_with | self._ledger.get_state()
+        return self._fitted_counting_params | self._accumulator.get_state()
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
-        counted_with = {name: state[name] for name in self._shapes_counts}
+        counted_with = {name: state[name] for name in self._counting_params}
         how = type(self)(**counted_with)
         how._check_parameters()
-        self._keep(OnlineLedger.of_state(how._options, state))
-        self._counted_with = counted_with
+        self._set_statistics(OnlineAccumulator.of_state(how._options, state))
+        self._fitted_counting_params = counted_with
 
 
 def _ratio(sides: tuple[Any, Any], prior: Any) -> Any:

@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64, SparseRows, n_threads
-from genus.base.documents import DocumentLedger, Documents, row_sums, take_rows
-from genus.base.estimator import _add_duplicates, _check_number
+from genus.base.arrays import Float64, Int32, Int64, n_threads
+from genus.base.documents import DocumentAccumulator, Documents
 from genus.base.inverted_index import InvertedIndex
-from genus.base.remembering import RememberingClassifier
+from genus.base.remembering import DocumentClassifier
+from genus.base.rows import SparseRows, add_duplicates, row_sums, take_rows
 from genus.base.score_table import ScoreTable
 from genus.base.smoothing import TiedPath, log_uniform
-from genus.base.statistics import ONE, ClassCounts, Ledger
+from genus.base.statistics import ONE, Accumulator, ClassCounts
+from genus.base.validation import check_count, check_number
 
 SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 
@@ -40,12 +41,12 @@ class _Values:
         return factors
 
 
-class DocumentMixture(RememberingClassifier):
+class DocumentMixture(DocumentClassifier):
     """What the three classifiers share."""
 
     background_smoothing: float
     prior_scale: float
-    _ledger: DocumentLedger
+    _accumulator: DocumentAccumulator
     _index_cache: InvertedIndex | None
 
     @property
@@ -57,17 +58,17 @@ class DocumentMixture(RememberingClassifier):
         return 0.0
 
     def _check_parameters(self) -> None:
-        _check_number(
+        check_number(
             "background_smoothing", self.background_smoothing, SMALLEST, 1,
             "above 0 and at most 1 (without background smoothing a word that a class has not seen would exclude it)",
         )  # fmt: skip
-        _check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
+        check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
         n_threads(self.n_jobs)
 
     # Counts and parameters
 
-    def _keep(self, ledger: Ledger) -> None:
-        super()._keep(ledger)
+    def _set_statistics(self, accumulator: Accumulator) -> None:
+        super()._set_statistics(accumulator)
         self._index_cache = None
 
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
@@ -110,7 +111,7 @@ class DocumentMixture(RememberingClassifier):
         known = self._documents
         rows = take_rows(known.rows, numbers)
         batch = self._batch(rows, known.labels[known.codes[numbers]], known.weights[numbers] / ONE)
-        self._keep(self._ledger.without_numbers(numbers, batch, n_threads(self.n_jobs)))
+        self._set_statistics(self._accumulator.without_numbers(numbers, batch, n_threads(self.n_jobs)))
         return rows
 
     @property
@@ -211,7 +212,7 @@ class DocumentMixture(RememberingClassifier):
         ValueError
             If a document is not among those learned.
         """
-        return self._leave_one_out(_add_duplicates(self._check_rows(X)), y, sample_weight)
+        return self._leave_one_out(add_duplicates(self._check_rows(X)), y, sample_weight)
 
     def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
         self._check_parameters()
@@ -267,7 +268,7 @@ class DocumentMixture(RememberingClassifier):
     @property
     def class_count_(self) -> Float64:
         """The documents' summed weights."""
-        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
+        return self._accumulator.flush(n_threads(self.n_jobs)).weights / ONE
 
     @property
     def class_log_prior_(self) -> Float64:
@@ -389,8 +390,8 @@ class DocumentMixture(RememberingClassifier):
         for name, array, n in (("values", values, len(index.slots)), ("largest", largest, len(index.run_blocks))):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != (n,):
                 raise ValueError(f"{name} must be an array of {n} float64 numbers.")
-        self._keep(DocumentLedger(documents, checked=False))
-        self._counted_with = {}
+        self._set_statistics(DocumentAccumulator(documents, checked=False))
+        self._fitted_counting_params = {}
         self._index_cache = index
         self._parameters_cache = _Values(table, values, largest, n_threads(self.n_jobs))
 
@@ -416,9 +417,3 @@ def _cells(counts: ClassCounts, words: Int32, classes: Int32) -> Int64:
     if not len(keys):
         return np.zeros(len(wanted), dtype=np.int64)
     return np.where(keys[at] == wanted, counts.counts[at], 0)
-
-
-def check_count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} must be a positive integer, got {value!r}.")
-    return int(value)

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from genus.base.arrays import Float64, Int32, Int64, SparseRows
-from genus.base.documents import row_sums, take_rows
-from genus.base.estimator import _check_number
+from genus.base.arrays import Float64, Int32, Int64
+from genus.base.rows import SparseRows, row_sums, take_rows
 from genus.base.smoothing import TiedPath
-from genus.models.document_mixture.base import SMALLEST, DocumentMixture, check_count, log_weights
+from genus.base.validation import check_count, check_number
+from genus.models.document_mixture.base import SMALLEST, DocumentMixture, log_weights
 
 
 class TiedDocumentMixture(DocumentMixture):
@@ -112,13 +112,13 @@ class TiedDocumentMixture(DocumentMixture):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        _check_number("class_smoothing", self.class_smoothing, 0, 1, "a number from 0 to 1")
+        check_number("class_smoothing", self.class_smoothing, 0, 1, "a number from 0 to 1")
         if self.class_smoothing + self.background_smoothing > 1 + 1e-12:
             raise ValueError(
                 "class_smoothing + background_smoothing must be at most 1 (the rest is the document's own weight), "
                 f"got {self.class_smoothing!r} + {self.background_smoothing!r}."
             )
-        _check_number("tolerance", self.tolerance, 0, 1, "a number from 0 to 1")
+        check_number("tolerance", self.tolerance, 0, 1, "a number from 0 to 1")
 
     @property
     def _path(self) -> TiedPath:

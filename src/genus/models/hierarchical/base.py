@@ -11,21 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from genus import _core
-from genus.base.arrays import Float64, Int64, SparseRows, n_threads
-from genus.base.documents import DocumentLedger, Documents, canonical
-from genus.base.estimator import _check_number
-from genus.base.remembering import RememberingClassifier
+from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.documents import DocumentAccumulator, Documents
+from genus.base.remembering import DocumentClassifier
+from genus.base.rows import SparseRows, canonical
 from genus.base.score_table import ScoreTable
 from genus.base.statistics import ONE, Batch, ClassCounts
-from genus.tree.answers import FittedTree
+from genus.base.validation import check_number, check_steps
+from genus.models.hierarchical.path_table import FittedTree, PathTable
+from genus.tree.answers import check_question
 from genus.tree.label_tree import LabelTree, are_paths, group_classes
-from genus.tree.paths import UNIFORM, PathTable, TreePaths
+from genus.tree.paths import UNIFORM, TreePaths
 
 _TREES = ("flat", "learn")
 _UNSEEN = 0.5  # the prior of a class without documents is that of half a document
 
 
-class TreeClassifier(RememberingClassifier):
+class TreeClassifier(DocumentClassifier):
     """What the two models share."""
 
     tree: Any
@@ -34,8 +36,8 @@ class TreeClassifier(RememberingClassifier):
     document_weights: str
     n_weight_steps: int
     prior_scale: float
-    _ledger: DocumentLedger
-    _shapes_counts = ("document_weights",)
+    _accumulator: DocumentAccumulator
+    _counting_params = ("document_weights",)
 
     def _choose_iterations(self) -> int:
         """How often words are moved between nodes: not at all, but for the mixture."""
@@ -52,8 +54,8 @@ class TreeClassifier(RememberingClassifier):
             raise ValueError(f"shrink_to must be 'path' or 'root', got {self.shrink_to!r}.")
         if self.document_weights not in ("equal", "length"):
             raise ValueError(f"document_weights must be 'equal' or 'length', got {self.document_weights!r}.")
-        _check_steps("n_weight_steps", self.n_weight_steps, 1)
-        _check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
+        check_steps("n_weight_steps", self.n_weight_steps, 1)
+        check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
         self._given_tree()
         n_threads(self.n_jobs)
 
@@ -190,7 +192,7 @@ class TreeClassifier(RememberingClassifier):
     @property
     def class_count_(self) -> Float64:
         """The documents' summed weights."""
-        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
+        return self._accumulator.flush(n_threads(self.n_jobs)).weights / ONE
 
     @property
     def class_log_prior_(self) -> Float64:
@@ -233,7 +235,7 @@ class TreeClassifier(RememberingClassifier):
         if label is not None:
             classes, counts = [self._class_number(label)], [1.0]
         else:
-            table = self._ledger.checked(n_threads(self.n_jobs))
+            table = self._accumulator.checked(n_threads(self.n_jobs))
             row = slice(table.indptr[word], table.indptr[word + 1])
             classes, counts = table.classes[row].tolist(), (table.counts[row] / ONE).tolist()
         shares: dict[Any, float] = {}
@@ -298,7 +300,7 @@ class TreeClassifier(RememberingClassifier):
         """Everything learned, as arrays that can be mapped from a file, and the tree."""
         fitted: FittedTree = self._parameters
         documents, scores = self._documents, fitted.scores
-        state: dict[str, Any] = {f"counted_{name}": value for name, value in self._counted_with.items()}
+        state: dict[str, Any] = {f"counted_{name}": value for name, value in self._fitted_counting_params.items()}
         state |= {name: getattr(documents.counts, name) for name in documents.counts.__dataclass_fields__}
         state |= documents.to_state()
         state |= {f"table_{name}": getattr(scores.table, name) for name in scores.table.__dataclass_fields__}
@@ -313,12 +315,12 @@ class TreeClassifier(RememberingClassifier):
             columns = {name: state[f"column_{name}"] for name in _COLUMNS}
             documents, tree = Documents.from_state(counts, state), state["tree"]
             n_iterations = state["n_iterations"]
-            counted_with = {name: state[f"counted_{name}"] for name in self._shapes_counts}
+            counted_with = {name: state[f"counted_{name}"] for name in self._counting_params}
         except KeyError as error:
             raise ValueError(f"the model's state lacks {error}.") from None
         if not isinstance(tree, LabelTree):
             raise ValueError("a tree was expected.")
-        _check_steps("n_iterations", n_iterations, 0)
+        check_steps("n_iterations", n_iterations, 0)
         documents.check_shapes()
         labels = counts.labels.tolist()
         for label in labels:
@@ -329,8 +331,8 @@ class TreeClassifier(RememberingClassifier):
         scores.check(len(labels), paths.n_nodes)
         if len(table.indptr) != len(counts.indptr):
             raise ValueError("the score table and the counts know different numbers of words.")
-        self._keep(DocumentLedger(documents, checked=False))
-        self._counted_with = counted_with
+        self._set_statistics(DocumentAccumulator(documents, checked=False))
+        self._fitted_counting_params = counted_with
         self._parameters_cache = FittedTree(paths, scores, n_iterations)
 
 
@@ -347,16 +349,3 @@ def _by_class(counts: ClassCounts) -> Any:
     """The classes' sums as sparse rows."""
     shape = counts.n_words, counts.n_classes
     return sparse.csr_array((counts.counts / ONE, counts.classes, counts.indptr), shape=shape).T.tocsr()
-
-
-def check_question(level: int | None, min_proba: float | None) -> None:
-    """Whether nodes can be asked for like this."""
-    if level is not None:
-        _check_steps("level", level, 0)
-    if min_proba is not None:
-        _check_number("min_proba", min_proba, 0, 1, "None or a number from 0 to 1")
-
-
-def _check_steps(name: str, value: Any, least: int, otherwise: str = "") -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be {otherwise}a whole number, {least} or more, got {value!r}.")

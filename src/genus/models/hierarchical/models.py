@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from genus.base.estimator import _check_number
-from genus.models.hierarchical.base import TreeClassifier, _check_steps
+from genus.base.validation import check_number, check_steps
+from genus.models.hierarchical.base import TreeClassifier
 from genus.models.hierarchical.choose_iterations import choose_iterations
 
 
@@ -198,8 +198,8 @@ class HierarchicalMixture(TreeClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if not (isinstance(self.n_iterations, str) and self.n_iterations == "auto"):
-            _check_steps("n_iterations", self.n_iterations, 0, "'auto' or ")
-        _check_number("tempering", self.tempering, math.ulp(0.0), 1, "a number above 0, at most 1")
+            check_steps("n_iterations", self.n_iterations, 0, "'auto' or ")
+        check_number("tempering", self.tempering, math.ulp(0.0), 1, "a number above 0, at most 1")
 
     @property
     def n_iterations_(self) -> int:

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from genus.base.arrays import Float64, Int64, SparseRows, n_threads
-from genus.base.estimator import _check_labels, _check_number
+from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.labels import Labels
 from genus.base.posterior import PosteriorClassifier
-from genus.base.statistics import Labels
+from genus.base.rows import SparseRows
+from genus.base.validation import check_choice, check_labels, check_number
 from genus.models.nonlinear.repeated_em import Kept, Run, Task, check_n_hidden, choose_nodes, fit_repetitions, make_task
 
 SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
@@ -127,7 +128,7 @@ class HiddenNodesClassifier(PosteriorClassifier):
         self, rows: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         self._check_parameters()
-        labels = _check_labels(y)
+        labels = check_labels(y)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         task = make_task(
             labels, sample_weight, groups, unlabelled=self.unlabelled, unlabelled_weight=self.unlabelled_weight,
@@ -165,9 +166,9 @@ class HiddenNodesClassifier(PosteriorClassifier):
                 raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
         check_choice("em", self.em, ("soft", "hard"))
         check_choice("init", self.init, self._starts)
-        _check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
-        _check_number("validation_fraction", self.validation_fraction, 0, 0.9, "a number from 0 to 0.9")
-        _check_number("unlabelled_weight", self.unlabelled_weight, 0, math.inf, "a number that is not negative")
+        check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
+        check_number("validation_fraction", self.validation_fraction, 0, 0.9, "a number from 0 to 0.9")
+        check_number("unlabelled_weight", self.unlabelled_weight, 0, math.inf, "a number that is not negative")
         n_threads(self.n_jobs)
 
     # Looking inside
@@ -284,8 +285,3 @@ def _places(nodes: Int64) -> Int64:
     [0, 1, 2, 0, 1]
     """
     return np.arange(len(nodes)) - np.searchsorted(nodes, nodes)
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {value!r}.")

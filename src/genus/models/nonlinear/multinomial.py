@@ -21,11 +21,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from genus import _core
-from genus.base.arrays import Float64, Int64, SparseRows, n_threads
-from genus.base.documents import row_sums, take_rows
-from genus.base.estimator import _check_number, _to_rows
+from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.rows import SparseRows, row_sums, take_rows, to_rows
 from genus.base.score_table import ScoreTable
-from genus.models.nonlinear.base import SMALLEST, HiddenNodesClassifier, Learned, check_choice
+from genus.base.validation import check_choice, check_number
+from genus.models.nonlinear.base import SMALLEST, HiddenNodesClassifier, Learned
 from genus.models.nonlinear.gaussian import GaussianNonlinearBayes
 from genus.models.nonlinear.node_table import NodeTable, node_table
 from genus.models.nonlinear.repeated_em import EmResult, Kept, Task
@@ -173,14 +173,14 @@ class NonlinearBayes(HiddenNodesClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        _check_number("alpha", self.alpha, SMALLEST, math.inf, "a positive number")
+        check_number("alpha", self.alpha, SMALLEST, math.inf, "a positive number")
         check_choice("posterior", self.posterior, ("sum-of-products", "product-of-sums"))
         check_choice("node_prior", self.node_prior, ("documents", "words"))
         check_choice("smoothing", self.smoothing, ("node", "proportional"))
 
     def _checked_training(self, X: Any) -> SparseRows:
         check_non_negative(X, f"{type(self).__name__} (input X)")
-        return _to_rows(X)
+        return to_rows(X)
 
     def _fit_task(self, rows: SparseRows, task: Task, seed: int) -> Kept:
         threads = n_threads(self.n_jobs)
@@ -224,7 +224,7 @@ class NonlinearBayes(HiddenNodesClassifier):
 
     def _check_rows(self, X: Any) -> SparseRows:
         check_is_fitted(self)
-        return _to_rows(validate_data(self, X, reset=False, accept_sparse="csr"))
+        return to_rows(validate_data(self, X, reset=False, accept_sparse="csr"))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

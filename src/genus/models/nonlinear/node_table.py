@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64, SparseRows
-from genus.base.posterior import slice_rows
+from genus.base.arrays import Float64, Int32, Int64
+from genus.base.rows import SparseRows, slice_rows
 from genus.base.score_table import ScoreTable
 
 _BLOCK = 1 << 20  # component scores held at once: 8 MB

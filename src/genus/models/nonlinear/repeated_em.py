@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from genus.base.arrays import Float64, Int32, Int64
-from genus.base.estimator import _check_weights
-from genus.base.statistics import Labels, encode_labels
+from genus.base.labels import Labels, encode_labels
+from genus.base.validation import check_weights
 
 CANDIDATES = (1, 2, 3, 4, 5)  # numbers of nodes that "auto" chooses from
 _MEMORY = 1 << 25  # numbers that the repetitions of one call may leave behind: 256 MB
@@ -134,7 +134,7 @@ def make_task(
     labels, known = encode_labels(y[~missing])
     codes = np.full(len(y), -1, dtype=np.int32)
     codes[~missing] = known
-    weights = _check_weights(sample_weight, len(y))
+    weights = check_weights(sample_weight, len(y))
     weights = np.ones(len(y)) if weights is None else weights
     if not weights[~missing].any():
         raise ValueError("sample_weight must be above zero for at least one document with a label.")

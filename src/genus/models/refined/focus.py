@@ -13,21 +13,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from genus import _core
-from genus.base.arrays import Float64, Int64, SparseRows
+from genus.base.arrays import Float64, Int64
 from genus.base.documents import Documents
+from genus.base.rows import SparseRows
 from genus.base.statistics import ONE, Batch, ClassCounts
 
 _LEAST = 0.01  # of a word that says nothing, or that nobody has seen
 
 
 @dataclass(frozen=True)
-class Focus:
+class LogRatioScaling:
     """What each word's entries are multiplied by. Without factors, rows stay as they are."""
 
     factors: Float64
 
     @classmethod
-    def of(cls, documents: Documents, power: float) -> Focus:
+    def of(cls, documents: Documents, power: float) -> LogRatioScaling:
         return cls(_log_ratios(documents) ** power if power > 0 else np.empty(0))
 
     def rows(self, rows: SparseRows, n_threads: int) -> SparseRows:

@@ -23,17 +23,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from genus.base.arrays import Float64, Int64, SparseRows, n_threads
-from genus.base.documents import DocumentLedger, Documents
-from genus.base.estimator import _check_number
-from genus.base.remembering import RememberingClassifier
+from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.documents import DocumentAccumulator, Documents
+from genus.base.remembering import DocumentClassifier
+from genus.base.rows import SparseRows
 from genus.base.smoothing import JelinekMercer
 from genus.base.statistics import ONE, ClassCounts
-from genus.models.refined.focus import Focus
-from genus.models.refined.solver import Lessons, NaiveBayes, RefinedTable, by_class, likeliest_temperature, score_table
+from genus.base.validation import check_number
+from genus.models.refined.focus import LogRatioScaling
+from genus.models.refined.solver import (
+    HingeProblem,
+    NaiveBayes,
+    RefinedTable,
+    by_class,
+    likeliest_temperature,
+    score_table,
+)
 
 
-class RefinedNB(RememberingClassifier):
+class RefinedNB(DocumentClassifier):
     """Naive Bayes whose word weights are corrected by the training documents that it gets wrong.
 
     Two parts add up. The *generative* part is multinomial naive Bayes: sums of documents by class. The
@@ -111,7 +119,7 @@ class RefinedNB(RememberingClassifier):
     array(['spam'], dtype='<U4')
     """
 
-    _ledger: DocumentLedger
+    _accumulator: DocumentAccumulator
 
     def __init__(
         self,
@@ -131,18 +139,18 @@ class RefinedNB(RememberingClassifier):
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        _check_number("cost", self.cost, 1e-6, 1e6, "a number between 1e-6 and 1e6")
-        _check_number("base_weight", self.base_weight, 0, math.inf, "a number that is not negative")
-        _check_number("background_smoothing", self.background_smoothing, 1e-100, 1, "above 0 and at most 1")
-        _check_number("focus", self.focus, 0, 100, "a number between 0 and 100")
-        _check_number("tolerance", self.tolerance, 1e-15, math.inf, "a positive number")
+        check_number("cost", self.cost, 1e-6, 1e6, "a number between 1e-6 and 1e6")
+        check_number("base_weight", self.base_weight, 0, math.inf, "a number that is not negative")
+        check_number("background_smoothing", self.background_smoothing, 1e-100, 1, "above 0 and at most 1")
+        check_number("focus", self.focus, 0, 100, "a number between 0 and 100")
+        check_number("tolerance", self.tolerance, 1e-15, math.inf, "a positive number")
         n_threads(self.n_jobs)
 
     # Counts and parameters
 
     def _make_parameters(self, statistics: Any) -> RefinedTable:
         threads = n_threads(self.n_jobs)
-        focus = Focus.of(self._documents, float(self.focus))
+        focus = LogRatioScaling.of(self._documents, float(self.focus))
         documents = focus.documents(self._documents, threads)
         counts = documents.counts
         base = NaiveBayes(counts, JelinekMercer(float(self.background_smoothing)), threads)
@@ -156,8 +164,8 @@ class RefinedNB(RememberingClassifier):
             offsets = _margins(scale * left_out)
         if counts.n_classes > 1:
             weights = documents.weights / ONE
-            lessons = Lessons.of_classes(documents.rows, documents.codes, weights, counts.n_classes, offsets)
-            learned, learned_bias = lessons.solve(self.cost, float(self.tolerance), threads)
+            problem = HingeProblem.of_classes(documents.rows, documents.codes, weights, counts.n_classes, offsets)
+            learned, learned_bias = problem.solve(self.cost, float(self.tolerance), threads)
             if counts.n_classes == 2:
                 learned = sparse.csr_array(sparse.hstack([-learned / 2, learned / 2]))
             words, bias = words + 2 * learned, 2 * by_class(learned_bias)
@@ -192,7 +200,7 @@ class RefinedNB(RememberingClassifier):
         found: dict[tuple[float, ...], NDArray[np.float32]] = {}
         for focus in dict.fromkeys(setting["focus"] for setting in settings):
             alike = [setting for setting in settings if setting["focus"] == focus]
-            sharp, threads = Focus.of(self._documents, focus), n_threads(self.n_jobs)
+            sharp, threads = LogRatioScaling.of(self._documents, focus), n_threads(self.n_jobs)
             paths = self._focused_paths(sharp.documents(self._documents, threads), sharp.rows(rows, threads), alike)
             found |= {(focus, *key): scores for key, scores in paths}
         return [found[setting["focus"], setting["base_weight"], setting["cost"]] for setting in settings]
@@ -212,8 +220,8 @@ class RefinedNB(RememberingClassifier):
             scale = base_weight * temperature if base_weight > 0 else 0.0
             offsets = _margins(scale * left_out) if base_weight > 0 else None
             weights = documents.weights / ONE
-            lessons = Lessons.of_classes(documents.rows, documents.codes, weights, n_classes, offsets)
-            for cost, margins in zip(costs, lessons.scores(costs, rows, threads), strict=True):
+            problem = HingeProblem.of_classes(documents.rows, documents.codes, weights, n_classes, offsets)
+            for cost, margins in zip(costs, problem.scores(costs, rows, threads), strict=True):
                 scores = 2 * by_class(margins)
                 yield (base_weight, cost), scores if base_weight == 0 else (scale * z + scores).astype(np.float32)
 
@@ -222,7 +230,7 @@ class RefinedNB(RememberingClassifier):
     @property
     def class_count_(self) -> Float64:
         """The documents' summed weights."""
-        return self._ledger.settle(n_threads(self.n_jobs)).weights / ONE
+        return self._accumulator.flush(n_threads(self.n_jobs)).weights / ONE
 
     @property
     def coef_(self) -> Float64:
@@ -286,8 +294,8 @@ class RefinedNB(RememberingClassifier):
             raise ValueError("the score table and the labels are of different length.")
         if len(table.indptr) != len(counts.indptr) or len(table.factors) not in (0, counts.n_words):
             raise ValueError("the score table and the counts know different numbers of words.")
-        self._keep(DocumentLedger(documents, checked=False))
-        self._counted_with = {}
+        self._set_statistics(DocumentAccumulator(documents, checked=False))
+        self._fitted_counting_params = {}
         self._parameters_cache = table
 
 

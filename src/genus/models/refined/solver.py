@@ -1,4 +1,4 @@
-"""Naive Bayes scores and what is learned from their mistakes, as arrays: see `genus.models.refined` for the equations."""
+"""Naive Bayes scores and what is learned from their mistakes, as arrays: the equations are in `model`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64, SparseRows
-from genus.base.documents import Documents, row_sums
+from genus.base.arrays import Float64, Int32, Int64
+from genus.base.documents import Documents
+from genus.base.rows import SparseRows, in_single_precision, row_sums
 from genus.base.score_table import ScoreTable
 from genus.base.smoothing import JelinekMercer, log_uniform
 from genus.base.statistics import ONE, ClassCounts
-from genus.models.refined.focus import Focus
+from genus.models.refined.focus import LogRatioScaling
 
 Float32 = NDArray[np.float32]
 
@@ -29,7 +30,7 @@ _ENOUGH_SCORES = 1_000_000  # or scores, where classes are many
 
 
 @dataclass(frozen=True)
-class Lessons:
+class HingeProblem:
     """Documents and the models that they belong to, one or several: ``models[indptr[d] : indptr[d + 1]]``."""
 
     rows: SparseRows
@@ -42,7 +43,7 @@ class Lessons:
     @classmethod
     def of_classes(
         cls, rows: SparseRows, codes: Int32, weights: Float64, n_classes: int, offsets: Float64 | None = None
-    ) -> Lessons:
+    ) -> HingeProblem:
         """One class each. Two classes are one model, of the second against the first."""
         if n_classes == 2:
             indptr = np.concatenate(([0], np.cumsum(codes, dtype=np.int64)))
@@ -52,7 +53,7 @@ class Lessons:
             indptr, models, n_models = np.arange(len(codes) + 1), np.ascontiguousarray(codes, dtype=np.int32), n_classes
             margins = offsets
         given = None if margins is None else np.ascontiguousarray(margins, dtype=np.float32)
-        return cls(single(rows), indptr, models, weights, n_models, given)
+        return cls(in_single_precision(rows), indptr, models, weights, n_models, given)
 
     def solve(
         self, cost: float, tolerance: float, n_threads: int, least: float = 0.0
@@ -73,7 +74,7 @@ class Lessons:
     def scores(self, costs: Sequence[float], others: SparseRows, n_threads: int) -> Float32:
         """Margins of other documents, without offsets, at each cost: (n_costs, n_documents, n_models)."""
         out = np.empty((len(costs), others.n_rows, self.n_models), dtype=np.float32)
-        other_rows, other_columns, other_values, _ = single(others)
+        other_rows, other_columns, other_values, _ = in_single_precision(others)
         _core.refined_scores(
             **self._arguments(), costs=np.asarray(costs, dtype=np.float64),
             other_rows=other_rows, other_columns=other_columns,
@@ -90,11 +91,6 @@ class Lessons:
             "offsets": _NO_OFFSETS if self.offsets is None else self.offsets,
             "n_words": n_words, "n_models": self.n_models, "seed": 0,
         }  # fmt: skip
-
-
-def single(rows: SparseRows) -> SparseRows:
-    """Rows in single precision."""
-    return rows._replace(data=np.ascontiguousarray(rows.data, dtype=np.float32))
 
 
 def by_class(margins: NDArray[Any]) -> NDArray[Any]:
@@ -194,15 +190,15 @@ class RefinedTable(ScoreTable):
     factors: Float64
 
     @classmethod
-    def of(cls, table: ScoreTable, focus: Focus) -> RefinedTable:
+    def of(cls, table: ScoreTable, focus: LogRatioScaling) -> RefinedTable:
         arrays = {name: getattr(table, name) for name in ScoreTable.__dataclass_fields__}
         if len(table.bias) > 2 and np.abs(table.values).max(initial=0.0) <= _SMALL:
             arrays["values"] = table.values.astype(np.float32)
         return cls(**arrays, factors=focus.factors)
 
     @property
-    def focus(self) -> Focus:
-        return Focus(self.factors)
+    def focus(self) -> LogRatioScaling:
+        return LogRatioScaling(self.factors)
 
     def check_shapes(self) -> None:
         super().check_shapes()

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from genus.base.estimator import _check_number
+from genus.base.validation import check_number
 from genus.models.relevance.model import RelevanceTopicModel
 
 
@@ -81,7 +81,7 @@ class RelevanceFilter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, aut
         return validate_data(self, X, reset=False, accept_sparse="csr", copy=True)
 
     def _fit(self, X: Any, y: Any) -> RelevanceTopicModel:
-        _check_number("floor", self.floor, 0, 1, "a number from 0 to 1")
+        check_number("floor", self.floor, 0, 1, "a number from 0 to 1")
         if not (self.model is None or isinstance(self.model, RelevanceTopicModel)):
             raise ValueError(f"model must be a RelevanceTopicModel or None, got {self.model!r}.")
         check_non_negative(X, "RelevanceFilter (input X)")

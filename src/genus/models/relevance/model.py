@@ -31,14 +31,25 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64, SparseRows, n_threads
-from genus.base.estimator import _check_labels, _check_number
+from genus.base.arrays import Float64, Int32, Int64, n_threads
 from genus.base.label_sets import has_label_sets, label_pairs
+from genus.base.labels import encode_labels
 from genus.base.progress import sweep_progress
+from genus.base.rows import SparseRows, without_zeros
 from genus.base.score_table import ScoreTable, TableClassifier
-from genus.base.statistics import ONE, ClassCounts, Ledger, encode_labels
-from genus.models.relevance.sampler import BACKGROUND, CLASS, OWN, Chains, LabelledRows, split_r_hat
-from genus.models.relevance.topic_counts import class_counts, in_one_form, most_frequent, used_columns
+from genus.base.statistics import ONE, Accumulator, ClassCounts
+from genus.base.validation import check_labels, check_number
+from genus.models.relevance.sampler import (
+    BACKGROUND,
+    CLASS,
+    OWN,
+    Chains,
+    LabelledRows,
+    class_counts,
+    most_frequent,
+    split_r_hat,
+    used_columns,
+)
 
 _REPEATS = 25  # of the expectations that mark documents
 _COLLAPSED = 0.01  # a class with a smaller share of its documents' tokens is told of
@@ -145,7 +156,7 @@ class RelevanceTopicModel(TableClassifier):
     array(['money'], dtype='<U5')
     """
 
-    _shapes_counts = ("alpha", "beta", "n_sweeps", "n_chains", "burn_in", "thinning", "random_state")
+    _counting_params = ("alpha", "beta", "n_sweeps", "n_chains", "burn_in", "thinning", "random_state")
 
     def __init__(
         self,
@@ -180,7 +191,7 @@ class RelevanceTopicModel(TableClassifier):
 
     def _check_parameters(self) -> None:
         for name in ("alpha", "beta", "smoothing_weight"):
-            _check_number(name, getattr(self, name), 1e-100, math.inf, "a positive number")
+            check_number(name, getattr(self, name), 1e-100, math.inf, "a positive number")
         for name in ("n_sweeps", "n_chains", "thinning"):
             _check_whole(name, getattr(self, name), 1)
         if self.n_features is not None:
@@ -224,9 +235,9 @@ class RelevanceTopicModel(TableClassifier):
         else:
             labels, codes = encode_labels(_check_one_label_each(y, rows.n_rows))
             documents = np.arange(rows.n_rows)
-        rows, columns = used_columns(in_one_form(rows), documents)
+        rows, columns = used_columns(without_zeros(rows), documents)
         counts, background, shares = self._sample(LabelledRows.of(rows, documents, codes, len(labels)), len(columns))
-        self._keep(Ledger(class_counts(counts, labels, codes, columns, rows.n_columns)))
+        self._set_statistics(Accumulator(class_counts(counts, labels, codes, columns, rows.n_columns)))
         self.background_count_ = np.zeros(rows.n_columns)
         self.background_count_[columns] = background
         self.shares_, self.n_words_ = shares, len(columns)
@@ -339,7 +350,7 @@ class RelevanceTopicModel(TableClassifier):
 
     def _mark_rows(self, rows: SparseRows, codes: Int32) -> Float64:
         """Probabilities of background, class and own topic for each entry: (n_entries, 3)."""
-        counts = self._ledger.checked(n_threads(self.n_jobs))
+        counts = self._accumulator.checked(n_threads(self.n_jobs))
         shares: Float64 = _core.mark(
             counts.indptr, counts.classes, counts.counts, counts.totals, self.background_count_,
             float(self.alpha), float(self.beta), self.n_words_, rows.indptr, rows.indices, rows.data, codes,
@@ -359,7 +370,7 @@ class RelevanceTopicModel(TableClassifier):
 
     @property
     def topic_count_(self) -> Float64:
-        return self._ledger.checked(n_threads(self.n_jobs)).dense() / ONE
+        return self._accumulator.checked(n_threads(self.n_jobs)).dense() / ONE
 
     @property
     def feature_log_prob_(self) -> Float64:
@@ -380,7 +391,7 @@ class RelevanceTopicModel(TableClassifier):
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
         """The words that tell the class from the background: phi_t * log(phi_t / phi_b), largest first."""
-        counts = self._ledger.checked(n_threads(self.n_jobs))
+        counts = self._accumulator.checked(n_threads(self.n_jobs))
         cells = np.flatnonzero(counts.classes == c)
         words = np.searchsorted(counts.indptr, cells, side="right") - 1
         added = self.beta * self.n_words_
@@ -413,7 +424,7 @@ class RelevanceTopicModel(TableClassifier):
 
 
 def _check_one_label_each(y: Any, n: int) -> NDArray[Any]:
-    labels = _check_labels(y)
+    labels = check_labels(y)
     if len(labels) != n:
         raise ValueError(f"y must have one label for each document ({n}), got {len(labels)}.")
     return labels
