@@ -224,6 +224,16 @@ def test_a_new_requirement_is_installed(ready):
     assert "numpy>=1.27" in ready.installs()[0].split()
 
 
+def test_a_new_module_is_made_known_and_an_edited_one_is_known(ready):
+    module = ready.root / "src/genus/new.py"
+    module.parent.mkdir(parents=True, exist_ok=True)
+    module.write_text("x = 1")
+    (built,) = ready.installs()
+    assert "--editable ." in built
+    module.write_text("x = 2")
+    assert ready.installs() == []
+
+
 def test_a_changed_kernel_is_built_and_nothing_is_installed(ready):
     (ready.root / "cpp/kernel.cpp").write_text("// a better kernel")
     (built,) = ready.installs()

@@ -106,7 +106,9 @@ def build_inputs(settings: dict[str, Any], constraints: str) -> list[Any]:
         for file in files
         if file.is_file()
     }
-    return [project, settings["build-system"], settings["tool"]["scikit-build"], tools, pins, contents]
+    # An editable install knows modules by name: it is made again when one comes, goes or moves.
+    modules = sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "src").rglob("*.py"))
+    return [project, settings["build-system"], settings["tool"]["scikit-build"], tools, pins, contents, modules]
 
 
 def _name(requirement: str) -> str:
