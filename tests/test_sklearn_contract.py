@@ -32,7 +32,6 @@ ESTIMATORS = [
     GaussianRandomSearchCV(MultinomialNB(), SPACE, n_iterations=2, n_points=2, error_score="raise", cv=2),
     GaussianRandomSearchCV(MultinomialNB(), SPACE, n_iterations=2, n_points=2, error_score="raise", cv="loo"),
     TiedDocumentMixture(),
-    TiedDocumentMixture(tolerance=1e-3),
     KernelDensityClassifier(),
     NearestNeighborsClassifier(),
     DiscriminativeNB(),

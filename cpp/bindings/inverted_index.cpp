@@ -59,7 +59,7 @@ void add_for(nb::module_& m) {
       "add_mixtures",
       [](const nb::object& index, const In<double>& values, const In<double>& factors,
          const In<double>& largest, const In<std::int64_t>& rows, const In<std::int32_t>& columns,
-         const In<Value>& counts, double tolerance, const Matrix& out, int n_threads) {
+         const In<Value>& counts, const Matrix& out, int n_threads) {
         const auto documents = index_of(index);
         const auto queries = csr<Value>(rows, columns, counts);
         require(values.size() == documents.slots.size() && factors.size() == values.size() &&
@@ -68,12 +68,12 @@ void add_for(nb::module_& m) {
                     static_cast<std::int64_t>(out.shape(1)) == documents.n_classes(),
                 "mixtures: arrays do not belong together");
         const nb::gil_scoped_release released;
-        add_mixtures(documents, view(values), view(factors), view(largest), queries, tolerance,
+        add_mixtures(documents, view(values), view(factors), view(largest), queries,
                      std::span<double>(out.data(), out.size()), n_threads);
       },
       "index"_a, "values"_a.noconvert(), "factors"_a.noconvert(), "largest"_a.noconvert(),
-      "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "tolerance"_a,
-      "out"_a.noconvert(), "n_threads"_a);
+      "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "out"_a.noconvert(),
+      "n_threads"_a);
   m.def(
       "mixture_without_self",
       [](const nb::object& index, const In<double>& frequencies, const In<std::int64_t>& rows,

@@ -29,14 +29,6 @@ std::vector<std::int64_t> cut_at_classes(const Segments& segments, std::int64_t 
   return starts;
 }
 
-// How likely a query is under each class but for its documents, relative to the best.
-Certainty relative_to_best(std::span<const double> scores) {
-  const auto best = *std::max_element(scores.begin(), scores.end());
-  Certainty known{std::vector<double>(scores.begin(), scores.end())};
-  for (double& score : known.relative) score = std::exp(score - best);
-  return known;
-}
-
 // Asks for the scores of a query, which lie anywhere.
 void prefetch(std::span<const double> row) {
   constexpr std::size_t line = 8, most = 1024;  // numbers; what follows, the machine sees coming
@@ -62,23 +54,20 @@ void add_logs_of(std::span<double> totals, std::span<const SharedQueries::Member
 }
 
 // out[i, l] += acc_l for those of the queries that have these numbers, by products. Threads go through ranges
-// of blocks; with a tolerance, there must be one.
+// of blocks.
 template <class Out>
 void add_products(const IndexView& index, const Segments& segments, std::span<const double> values,
-                  std::span<const double> factors, std::span<const double> largest,
-                  std::span<const Query> queries, std::span<const std::int64_t> numbers, double tolerance,
-                  std::span<const std::int64_t> ranges, const Out& out, int n_threads) {
+                  std::span<const double> factors, std::span<const Query> queries,
+                  std::span<const std::int64_t> numbers, std::span<const std::int64_t> ranges, const Out& out,
+                  int n_threads) {
   if (numbers.empty()) return;
   const SharedQueries shared(queries, numbers);
   const auto members = shared.members();
-  std::vector<Certainty> known;
-  if (tolerance > 0)
-    for (const auto& member : members) known.push_back(relative_to_best(out(member.query)));
   // use(member, segments, sums) for all blocks of a range
   const auto visit = [&](std::int64_t r, auto&& use) {
-    ProductStack products(index, segments, values, factors, largest);
+    ProductStack products(index, segments, values, factors);
     WordsInBlock words(index, shared, ranges[r]);
-    for (auto b = ranges[r]; b < ranges[r + 1]; ++b) products.visit(members, words, b, tolerance, known, use);
+    for (auto b = ranges[r]; b < ranges[r + 1]; ++b) products.visit(members, words, b, use);
   };
   if (index.n_blocks() == 1) {  // no class has more than one sum
     std::vector<double> logs(static_cast<std::size_t>(index.n_classes()));
@@ -124,8 +113,8 @@ void add_logs(const IndexView& index, const Segments& segments, std::span<const 
 
 template <class Value>
 void add_mixtures(const IndexView& index, std::span<const double> values, std::span<const double> factors,
-                  std::span<const double> largest, const Csr<Value>& queries, double tolerance,
-                  std::span<double> out, int n_threads) {
+                  std::span<const double> largest, const Csr<Value>& queries, std::span<double> out,
+                  int n_threads) {
   const Segments segments(index);
   const auto n_classes = index.n_classes();
   const auto most = std::clamp<std::int64_t>((1 << 19) / std::max<std::int64_t>(n_classes, 1), 1, batch);
@@ -138,13 +127,13 @@ void add_mixtures(const IndexView& index, std::span<const double> values, std::s
     std::vector<std::int64_t> products, others;
     for (std::int64_t i = 0; i < last - first; ++i) (group[i].is_product ? products : others).push_back(i);
     const auto row = [&](std::int64_t i) { return out.subspan((first + i) * n_classes, n_classes); };
-    add_products(index, segments, values, factors, largest, group, products, tolerance, blocks, row, n);
+    add_products(index, segments, values, factors, group, products, blocks, row, n);
     const auto grain = even_grain(std::ssize(others), most, n);
     parallel_ranges(std::ssize(others), grain, n, [&](std::int64_t begin, std::int64_t end) {
       add_logs(index, segments, values, group, std::span(others).subspan(begin, end - begin), row);
     });
   };
-  if (tolerance > 0 || std::ssize(ranges) <= n_threads) {  // threads divide the queries
+  if (std::ssize(ranges) <= n_threads) {  // threads divide the queries
     const auto grain = even_grain(queries.rows(), most, n_threads);
     parallel_ranges(queries.rows(), grain, n_threads,
                     [&](std::int64_t first, std::int64_t last) { add(first, last, whole, 1); });
@@ -258,7 +247,7 @@ TopSlots top_slots(const IndexView& index, std::span<const double> values, const
 }
 
 template void add_mixtures(const IndexView&, std::span<const double>, std::span<const double>,
-                           std::span<const double>, const Csr<float>&, double, std::span<double>, int);
+                           std::span<const double>, const Csr<float>&, std::span<double>, int);
 template std::vector<double> mixture_without_self(const IndexView&, std::span<const double>,
                                                   const Csr<float>&, std::span<const double>,
                                                   std::span<const std::int32_t>,
@@ -267,7 +256,7 @@ template TopSlots top_slots(const IndexView&, std::span<const double>, const Csr
                             std::span<const double>, std::span<const double>, std::span<const std::int64_t>,
                             std::int64_t, int);
 template void add_mixtures(const IndexView&, std::span<const double>, std::span<const double>,
-                           std::span<const double>, const Csr<double>&, double, std::span<double>, int);
+                           std::span<const double>, const Csr<double>&, std::span<double>, int);
 template std::vector<double> mixture_without_self(const IndexView&, std::span<const double>,
                                                   const Csr<double>&, std::span<const double>,
                                                   std::span<const std::int32_t>,
@@ -276,7 +265,7 @@ template TopSlots top_slots(const IndexView&, std::span<const double>, const Csr
                             std::span<const double>, std::span<const double>, std::span<const std::int64_t>,
                             std::int64_t, int);
 template void add_mixtures(const IndexView&, std::span<const double>, std::span<const double>,
-                           std::span<const double>, const Csr<std::int64_t>&, double, std::span<double>, int);
+                           std::span<const double>, const Csr<std::int64_t>&, std::span<double>, int);
 template std::vector<double> mixture_without_self(const IndexView&, std::span<const double>,
                                                   const Csr<std::int64_t>&, std::span<const double>,
                                                   std::span<const std::int32_t>,

@@ -10,13 +10,11 @@
 
 namespace genus {
 
-// out[d, l] += acc_l. `factors` are exponentials(values), `largest` the runs' largest values. With tolerance
-// > 0, `out` must hold the rest of each score already, and no class's probability will be off by more than
-// it; queries too long for products are scored exactly all the same.
+// out[d, l] += acc_l. `factors` are exponentials(values), `largest` the runs' largest values.
 template <class Value>
 void add_mixtures(const IndexView& index, std::span<const double> values, std::span<const double> factors,
-                  std::span<const double> largest, const Csr<Value>& queries, double tolerance,
-                  std::span<double> out, int n_threads);
+                  std::span<const double> largest, const Csr<Value>& queries, std::span<double> out,
+                  int n_threads);
 
 // Class own[d]'s acc without slot left_out[d] (-1 for none), each query entry having a gain of its own, which
 // already accounts for the nodes above: log1p(gains[k] * frequency).

@@ -6,15 +6,6 @@
 // of their segments, and is undone when the stack goes back. What queries of a few words do not share is
 // their rare words: two scattered accesses a posting.
 //
-// With a tolerance, a query's last words, those behind its last full run, are left out of a block where they
-// cannot matter. Together they raise a block's sum by at most
-//
-//   U = largest product * sum over these words of n_w (r_w - 1) * product of r_v over the words v before w
-//
-// with n_w postings of the word in the block and r_w the largest factor: the k-th word is met by n_k
-// documents, and they have at best all words before it. Words are left out as long as what was left out so
-// far, by the classes' scores, is at most `tolerance` of what is certain so far.
-//
 // The order of products and additions is the query's own, whatever it shares: the same bits in any company.
 #pragma once
 
@@ -108,27 +99,17 @@ class WordsInBlock {
   }
 
   Word& operator[](std::int32_t number) { return words_[number]; }
-  double largest_factor(std::int32_t number) const { return largest_[number]; }
 
   // Finds the postings of all words in block b. Blocks come in order.
   void enter(std::int64_t b) {
     for (std::size_t i = 0; i < words_.size(); ++i)
       words_[i] = {words_[i].x, index_.next_run(entries_[i].run, entries_[i].end, b), nullptr};
   }
-  // And their largest factors, of which `largest` are the logarithms by runs.
-  void find_largest(std::span<const double> largest) {
-    largest_.assign(words_.size(), 0.0);
-    for (std::size_t i = 0; i < words_.size(); ++i)
-      if (words_[i].postings.begin < words_[i].postings.end)
-        largest_[i] = words_[i].x * largest[entries_[i].run - 1];
-    vector_loops().exp(largest_.data(), std::ssize(largest_));
-  }
 
  private:
   const IndexView& index_;
   std::vector<Entry> entries_;  // their runs that are still to come
   std::vector<Word> words_;
-  std::vector<double> largest_;
 };
 
 // Pieces of memory, of at most a block each, until there are too many. All are given back at once.
@@ -151,17 +132,11 @@ class Pieces {
   std::int64_t page_ = 0, used_ = 0;
 };
 
-// What is known of a query's sum over all classes, relative to the score of the best.
-struct Certainty {
-  std::vector<double> relative;  // the factor of each class
-  double certain = 0, left_out = 0;
-};
-
 class ProductStack {
  public:
   ProductStack(const IndexView& index, const Segments& segments, std::span<const double> values,
-               std::span<const double> factors, std::span<const double> largest)
-      : index_(index), segments_(segments), values_(values), factors_(factors), largest_(largest) {
+               std::span<const double> factors)
+      : index_(index), segments_(segments), values_(values), factors_(factors) {
     for (std::int64_t b = 0; b < index.n_blocks(); ++b)
       most_parts_ = std::max<std::int64_t>(most_parts_, std::ssize(segments.of(b)));
     rows_.resize(static_cast<std::size_t>((most_shared + 1) * most_parts_));
@@ -171,19 +146,17 @@ class ProductStack {
 
   using Member = SharedQueries::Member;
 
-  // Calls use(i, segments of block b, their sums) for each query i. `known` has what is known of each, or is
-  // empty where all is to be exact.
+  // Calls use(i, segments of block b, their sums) for each query i.
   template <class Use>
-  void visit(std::span<const Member> members, WordsInBlock& words, std::int64_t b, double tolerance,
-             std::span<Certainty> known, Use&& use) {
+  void visit(std::span<const Member> members, WordsInBlock& words, std::int64_t b, Use&& use) {
     enter(b);
     words.enter(b);
-    if (!known.empty()) words.find_largest(largest_);
     for (std::size_t i = 0; i < members.size(); ++i) {
       const auto& member = members[i];
       kept_ = i + 1 < members.size() ? members[i + 1].shared : 0;
       go_back(member.shared);
-      use(i, parts_, known.empty() ? exact(words, member) : near(words, member, tolerance, known[i]));
+      take(words, member);
+      use(i, parts_, summed(steps_.back()));
     }
     go_back(0);
   }
@@ -208,48 +181,6 @@ class ProductStack {
         std::fill(part_of_.begin() + parts_[i].begin, part_of_.begin() + end, static_cast<std::uint16_t>(i));
       sums(0)[i] = parts_[i].weight;
     }
-    largest_weight_ = index_.unit_weights ? 1.0 : kernels_.largest(weights, n_);
-  }
-
-  const double* exact(WordsInBlock& words, const Member& member) {
-    take(words, member, std::ssize(member.words));
-    return summed(steps_.back());
-  }
-
-  const double* near(WordsInBlock& words, const Member& member, double tolerance, Certainty& known) {
-    double weight = 0;
-    for (const auto& part : parts_) weight = std::max(weight, known.relative[part.class_id]);
-    const auto enough = tolerance * known.certain - known.left_out;
-    const auto [n_certain, gain] = may_gain(words, member, weight * largest_weight_);
-    const double* found = nullptr;
-    if (gain <= enough) {
-      take(words, member, n_certain);
-      found = summed(steps_[n_certain]);
-      known.left_out += gain;
-    } else {
-      found = exact(words, member);
-    }
-    for (std::size_t j = 0; j < parts_.size(); ++j)
-      known.certain += found[j] * known.relative[parts_[j].class_id];
-    return found;
-  }
-
-  // How many words cannot be left out, and U of the others; `most` is the largest product before all words.
-  std::pair<std::int64_t, double> may_gain(WordsInBlock& words, const Member& member, double most) const {
-    double gain = 0;
-    std::int64_t n_certain = 0;
-    for (std::int64_t k = 0; k < std::ssize(member.words); ++k) {
-      const auto run = words[member.words[k]].postings;
-      const auto factor = words.largest_factor(member.words[k]);
-      if (is_full(run)) {
-        n_certain = k + 1;
-        gain = 0;
-      } else {
-        gain += static_cast<double>(run.end - run.begin) * (factor - 1) * most;
-      }
-      most *= factor;
-    }
-    return {n_certain, gain};
   }
 
   double* vector(std::int64_t i) {
@@ -280,9 +211,9 @@ class ProductStack {
 
   bool is_full(Row run) const { return run.end - run.begin == n_; }
 
-  // The first n words, as far as they do not stand yet.
-  void take(WordsInBlock& words, const Member& member, std::int64_t n) {
-    while (std::ssize(steps_) <= n) {
+  // The words of the query that are not on the stack yet.
+  void take(WordsInBlock& words, const Member& member) {
+    while (steps_.size() <= member.words.size()) {
       auto& word = words[member.words[steps_.size() - 1]];
       auto next = steps_.back();
       next.undo = {0, 0};
@@ -348,10 +279,9 @@ class ProductStack {
 
   const IndexView& index_;
   const Segments& segments_;
-  std::span<const double> values_, factors_, largest_;
+  std::span<const double> values_, factors_;
   const VectorLoops& kernels_ = vector_loops();
   std::int64_t n_ = 0, kept_ = 0;  // slots of the block; words of the query that the next one has too
-  double largest_weight_ = 1;
   std::span<const Segment> parts_;
   std::vector<Step> steps_ = std::vector<Step>(1);
   std::vector<std::vector<double>> vectors_;

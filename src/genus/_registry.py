@@ -32,6 +32,9 @@ CLASSES = {
     "Vectorizer": "genus.text.vectorizer",
 }
 
+# Parameters that old model files store and that no longer exist: they are skipped when a file is opened.
+RETIRED_PARAMETERS = {"TiedDocumentMixture": {"tolerance"}}
+
 MODELS = {
     "nb": "MultinomialNB",
     "tdm": "TiedDocumentMixture",

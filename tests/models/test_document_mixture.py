@@ -1,6 +1,7 @@
 """Mixtures over documents against their definition, against naive Bayes, and against their own promises."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from genus import _core
 from genus.base.rows import SparseRows, to_rows
+from genus.classifier.text_classifier import TextClassifier
 from genus.io.model_file import load, save
 from genus.models.document_mixture.models import (
     KernelDensityClassifier,
@@ -143,24 +145,6 @@ def test_weights_are_repetitions():
         np.testing.assert_allclose(weighted.predict_log_proba(X), repeated.predict_log_proba(X), rtol=1e-9)
 
 
-# Bounds
-
-
-def test_tolerance_bounds_every_probability():
-    # Rare words of their own class, and common ones that say little.
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 8, 20000)
-    rates = np.where(np.arange(160) % 8 == y[:, np.newaxis], 0.05, 0.002)
-    X = sparse.csr_array(rng.poisson(np.hstack([rates, np.full((20000, 4), 0.5)])))
-    clf = TiedDocumentMixture(0.5, 0.2).fit(X, y)
-    exact = clf.predict_proba(X[:200])
-    for tolerance in (1e-6, 1e-3, 0.1, 1.0):
-        near = clf.set_params(tolerance=tolerance).predict_proba(X[:200])
-        assert np.abs(near - exact).max() <= tolerance
-        np.testing.assert_allclose(near.sum(axis=1), 1)
-    assert (near != exact).any()  # blocks were skipped
-
-
 # Queries that share their words
 
 
@@ -174,14 +158,13 @@ def titles(n, seed):
 
 
 @pytest.mark.parametrize("weighting", ["counts", "powers", "weighted documents"])
-@pytest.mark.parametrize("tolerance", [0.0, 1e-2])
-def test_an_answer_does_not_depend_on_the_other_questions(weighting, tolerance):
+def test_an_answer_does_not_depend_on_the_other_questions(weighting):
     X, y = titles(9000, 0)
     queries = titles(300, 1)[0].astype(float)
     if weighting == "powers":
         queries.data **= 0.7
     weights = np.linspace(0.5, 2, 9000) if weighting == "weighted documents" else None
-    clf = TiedDocumentMixture(0.4, 0.2, tolerance=tolerance).fit(X, y, weights)
+    clf = TiedDocumentMixture(0.4, 0.2).fit(X, y, weights)
     together = clf.predict_log_proba(queries)
     np.testing.assert_array_equal(together, np.vstack([clf.predict_log_proba(queries[[i]]) for i in range(300)]))
     for n_jobs in (2, 3):  # threads divide the blocks, or the queries where classes are too large for that
@@ -192,10 +175,7 @@ def test_an_answer_does_not_depend_on_the_other_questions(weighting, tolerance):
         X.toarray(), y.tolist(), queries[some].toarray(), sample_weight=weights, **kwargs
     )
     expected -= np.logaddexp.reduce(expected, axis=1, keepdims=True)
-    if tolerance:
-        assert np.abs(np.exp(together[some]) - np.exp(expected)).max() <= tolerance
-    else:
-        np.testing.assert_allclose(together[some], expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(together[some], expected, rtol=1e-9, atol=1e-9)
 
 
 # Additive learning
@@ -455,6 +435,18 @@ def test_an_incomplete_or_misshapen_state_is_refused(name):
         TiedDocumentMixture()._set_state(state)
 
 
+def test_a_file_that_stores_the_retired_tolerance_loads_and_answers_exactly():
+    old = load(Path(__file__).parents[1] / "golden" / "format-2-tolerance.genus")  # tolerance=1e-3
+    texts = ["cheap pills now", "win money now", "cheap money"]
+    texts += ["meeting at noon", "lunch at noon tomorrow", "notes of the meeting"]
+    new = TextClassifier(TiedDocumentMixture(0.3, 0.5)).fit(texts, ["spam"] * 3 + ["ham"] * 3)
+    assert old.model.get_params() == new.model.get_params()
+    questions = ["cheap meeting", "money at noon", ""]
+    np.testing.assert_array_equal(old.predict_proba(questions), new.predict_proba(questions))
+    with pytest.raises(TypeError, match="tolerance"):
+        TiedDocumentMixture(tolerance=1e-3)
+
+
 # Bad input
 
 
@@ -466,7 +458,6 @@ def test_an_incomplete_or_misshapen_state_is_refused(name):
         ({"background_smoothing": np.nan}, "background_smoothing must be"),
         ({"class_smoothing": -0.1}, "class_smoothing must be"),
         ({"prior_scale": -1}, "prior_scale must be"),
-        ({"tolerance": -1e-3}, "tolerance must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
     ],
 )

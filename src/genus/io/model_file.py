@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from genus._registry import CLASSES, load_class
+from genus._registry import CLASSES, RETIRED_PARAMETERS, load_class
 from genus.base.arrays import Strings
 from genus.errors import ModelFileError
 from genus.io import safetensors as _safetensors
@@ -223,7 +223,8 @@ class _Decoder:
         if name not in CLASSES:
             raise FormatError(f"holds a {name[:60]!r}, which is no class of this genus")
         cls = _resolve(name)
-        arguments = {key: self.value(value, f"{name}'s {key[:60]}") for key, value in params.items()}
+        kept = {key: value for key, value in params.items() if key not in RETIRED_PARAMETERS.get(name, ())}
+        arguments = {key: self.value(value, f"{name}'s {key[:60]}") for key, value in kept.items()}
         try:
             model = cls(**arguments)
         except Exception as error:  # a hostile file may provoke anything

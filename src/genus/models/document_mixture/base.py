@@ -53,10 +53,6 @@ class DocumentMixture(DocumentClassifier):
     def _path(self) -> TiedPath:
         return TiedPath(0.0, float(self.background_smoothing))
 
-    @property
-    def _tolerance(self) -> float:
-        return 0.0
-
     def _check_parameters(self) -> None:
         check_number(
             "background_smoothing", self.background_smoothing, SMALLEST, 1,
@@ -141,14 +137,14 @@ class DocumentMixture(DocumentClassifier):
     # Scores
 
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
-        return self._mixture_scores(rows, self._parameters.table.bias, self._tolerance)
+        return self._mixture_scores(rows, self._parameters.table.bias)
 
-    def _mixture_scores(self, rows: SparseRows, bias: Float64, tolerance: float) -> Float64:
+    def _mixture_scores(self, rows: SparseRows, bias: Float64) -> Float64:
         parameters: _Values = self._parameters
         out = self._class_scores(rows, bias)
         _core.add_mixtures(
             self._index, parameters.values, parameters.factors, parameters.largest,
-            rows.indptr, rows.indices, rows.data, tolerance, out, n_threads(self.n_jobs),
+            rows.indptr, rows.indices, rows.data, out, n_threads(self.n_jobs),
         )  # fmt: skip
         return out
 
@@ -259,7 +255,7 @@ class DocumentMixture(DocumentClassifier):
         )  # fmt: skip
         words = row_sums(rows.indptr, rows.data * np.log(above))
         words += row_sums(rows.indptr, rows.data) * log_uniform(path, totals, n_words)
-        scores = self._mixture_scores(rows, -log_weights(index.class_weights), 0.0)
+        scores = self._mixture_scores(rows, -log_weights(index.class_weights))
         scores[np.arange(len(own)), own] = words + np.where(rest > 0, mixture - log_weights(rest), 0.0)
         return scores
 

@@ -41,9 +41,6 @@ class TiedDocumentMixture(DocumentMixture):
         a2, the weight of the uniform distribution: above 0; ``class_smoothing + background_smoothing`` at most 1.
     prior_scale : float, default=1.0
         a3, multiplies the log prior; 0 ignores it. Not negative.
-    tolerance : float, default=0.0
-        By how much any probability may be off. With 0 all are exact; above, the rare words of short queries are
-        left out of blocks of documents where they cannot matter more than that, which saves next to nothing.
     n_jobs : int, default=None
         Threads; None and -1 use every core. Results do not depend on it.
 
@@ -101,13 +98,11 @@ class TiedDocumentMixture(DocumentMixture):
         class_smoothing: float = 0.27,
         background_smoothing: float = 0.7,
         prior_scale: float = 1.0,
-        tolerance: float = 0.0,
         n_jobs: int | None = None,
     ) -> None:
         self.class_smoothing = class_smoothing
         self.background_smoothing = background_smoothing
         self.prior_scale = prior_scale
-        self.tolerance = tolerance
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
@@ -118,15 +113,10 @@ class TiedDocumentMixture(DocumentMixture):
                 "class_smoothing + background_smoothing must be at most 1 (the rest is the document's own weight), "
                 f"got {self.class_smoothing!r} + {self.background_smoothing!r}."
             )
-        check_number("tolerance", self.tolerance, 0, 1, "a number from 0 to 1")
 
     @property
     def _path(self) -> TiedPath:
         return TiedPath(float(self.class_smoothing), float(self.background_smoothing))
-
-    @property
-    def _tolerance(self) -> float:
-        return float(self.tolerance)
 
 
 class KernelDensityClassifier(DocumentMixture):
@@ -204,9 +194,9 @@ class NearestNeighborsClassifier(DocumentMixture):
         super()._check_parameters()
         check_count("n_neighbors", self.n_neighbors)
 
-    def _mixture_scores(self, rows: SparseRows, bias: Float64, tolerance: float) -> Float64:
+    def _mixture_scores(self, rows: SparseRows, bias: Float64) -> Float64:
         if self.n_neighbors >= self._index.class_weights.sum():
-            return super()._mixture_scores(rows, bias, tolerance)
+            return super()._mixture_scores(rows, bias)
         return self._votes(rows, bias, *self._nearest(rows))
 
     def _nearest(self, rows: SparseRows, without: Int64 | None = None) -> tuple[Int64, Float64, Float64]:
@@ -231,7 +221,7 @@ class NearestNeighborsClassifier(DocumentMixture):
             votes: Float64 = self._class_scores(rows, bias) + (np.log(sums) + largest)
         unknown = row_sums(rows.indptr, index.known_words(rows)) == 0
         if unknown.any():
-            votes[unknown] = super()._mixture_scores(take_rows(rows, np.flatnonzero(unknown)), bias, 0.0)
+            votes[unknown] = super()._mixture_scores(take_rows(rows, np.flatnonzero(unknown)), bias)
         return votes
 
     def _neighbors_rows(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]:
