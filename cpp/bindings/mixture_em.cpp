@@ -151,22 +151,22 @@ void add_mixture_em(nb::module_& m) {
       "n_threads"_a);
   m.def(
       "em_shares",
-      [](const In<std::int32_t>& rows, const In<double>& x, const InMatrix& table, std::int64_t n_lanes,
+      [](const In<std::int32_t>& rows, const In<double>& x, const InMatrix& table, std::int64_t n_repetitions,
          bool hard, const char* level) {
         const auto width = static_cast<std::int64_t>(table.shape(1));
-        require(rows.size() == x.size() && n_lanes > 0 && n_lanes <= max_em_lanes && n_lanes % 4 == 0 &&
-                    width % n_lanes == 0,
+        require(rows.size() == x.size() && n_repetitions > 0 && n_repetitions <= max_em_repetitions &&
+                    n_repetitions % 4 == 0 && width % n_repetitions == 0,
                 "entries and table do not belong together");
         for (const auto row : view(rows))
           require(row >= 0 && row < static_cast<std::int64_t>(table.shape(0)), "there is no such row");
         const auto& loops = em_loops(usable_simd_level(level));
-        std::vector<double> shares(table.shape(1)), log_sums(max_em_lanes);
+        std::vector<double> shares(table.shape(1)), log_sums(max_em_repetitions);
         loops.gather({rows.data(), x.data(), static_cast<std::int64_t>(rows.size())}, table.data(), width,
                      width, shares.data());
-        loops.normalize(shares.data(), width / n_lanes, n_lanes, hard, log_sums.data());
+        loops.normalize(shares.data(), width / n_repetitions, n_repetitions, hard, log_sums.data());
         return bindings::give(std::move(shares));
       },
-      "rows"_a.noconvert(), "x"_a.noconvert(), "table"_a.noconvert(), "n_lanes"_a, "hard"_a, "level"_a,
+      "rows"_a.noconvert(), "x"_a.noconvert(), "table"_a.noconvert(), "n_repetitions"_a, "hard"_a, "level"_a,
       "An E-step as the kernels compute it: for tests.");
   m.def(
       "average_posteriors",

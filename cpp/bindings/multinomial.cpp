@@ -56,12 +56,12 @@ std::span<const double> view(const InMatrix& m) {
   return {m.data(), m.size()};
 }
 
-// A table in fewer bytes, as make_rough gives it.
-using Rough =
+// A table in fewer bytes, as make_quantized gives it.
+using Quantized =
     std::tuple<Classes, In<float>, In<std::int16_t>, In<std::uint64_t>, double, double, double, double>;
 
-RoughView rough_view(const Rough& rough) {
-  const auto& [places, in_order, steps, cells, step, greatest, largest, left_out] = rough;
+QuantizedTableView quantized_view(const Quantized& quantized) {
+  const auto& [places, in_order, steps, cells, step, greatest, largest, left_out] = quantized;
   return {bindings::view(places),
           bindings::view(in_order),
           bindings::view(steps),
@@ -112,13 +112,13 @@ void add_scores(nb::module_& m) {
       "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(), "log_uniform"_a.noconvert(),
       "n_threads"_a);
   m.def(
-      "best_classes_by",
-      [](const Rough& rough, const Words& indptr, const Classes& classes, const In<Real>& values,
+      "best_classes_by_quantized",
+      [](const Quantized& quantized, const Words& indptr, const Classes& classes, const In<Real>& values,
          const Words& rows, const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
          const In<double>& log_uniform, const Classes& parents, std::int64_t n_classes, int n_threads) {
         const auto scores = table<Real>(indptr, classes, values);
         const auto documents = csr<Value>(rows, columns, counts);
-        const auto steps = rough_view(rough);
+        const auto steps = quantized_view(quantized);
         const ColumnTree tree{bindings::view(parents), n_classes};
         require(bias.size() == log_uniform.size() && tree.is_sound() &&
                     static_cast<std::int64_t>(bias.size()) == tree.size() &&
@@ -129,33 +129,33 @@ void add_scores(nb::module_& m) {
         std::vector<std::int32_t> best;
         {
           const nb::gil_scoped_release released;
-          best = best_classes_by(steps, scores, documents, bindings::view(bias), bindings::view(log_uniform),
-                                 tree, n_threads);
+          best = best_classes_by_quantized(steps, scores, documents, bindings::view(bias),
+                                           bindings::view(log_uniform), tree, n_threads);
         }
         return bindings::give(std::move(best));
       },
-      "rough"_a.noconvert(), "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(),
+      "quantized"_a.noconvert(), "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(),
       "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(),
       "log_uniform"_a.noconvert(), "parents"_a.noconvert(), "n_classes"_a, "n_threads"_a);
   m.def(
-      "add_rough_scores",
-      [](const Rough& rough, const Words& indptr, const Classes& classes, const In<Real>& values,
+      "add_quantized_scores",
+      [](const Quantized& quantized, const Words& indptr, const Classes& classes, const In<Real>& values,
          const Words& rows, const In<std::int32_t>& columns, const In<Value>& counts, const In<double>& bias,
          const In<double>& log_uniform, const In<double>& factors, const Matrix& total,
          const Numbers& distances, int n_threads) {
         const auto scores = table<Real>(indptr, classes, values);
         const auto documents = csr<Value>(rows, columns, counts);
-        const auto steps = rough_view(rough);
+        const auto steps = quantized_view(quantized);
         const auto n = static_cast<std::size_t>(documents.rows());
         require(bias.size() > 0 && bias.size() == log_uniform.size() && total.shape(1) == bias.size() &&
                     total.shape(0) == n && factors.size() == n && distances.size() == n &&
                     fits(steps, scores.words(), static_cast<std::int64_t>(bias.size())),
-                "rough scores: arrays do not belong together");
+                "quantized scores: arrays do not belong together");
         const nb::gil_scoped_release released;
-        add_rough_scores<Real>(steps, documents, bindings::view(bias), bindings::view(log_uniform),
-                               bindings::view(factors), view(total), {distances.data(), n}, n_threads);
+        add_quantized_scores<Real>(steps, documents, bindings::view(bias), bindings::view(log_uniform),
+                                   bindings::view(factors), view(total), {distances.data(), n}, n_threads);
       },
-      "rough"_a.noconvert(), "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(),
+      "quantized"_a.noconvert(), "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(),
       "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "bias"_a.noconvert(),
       "log_uniform"_a.noconvert(), "factors"_a.noconvert(), "total"_a.noconvert(), "distances"_a.noconvert(),
       "n_threads"_a);
@@ -163,23 +163,24 @@ void add_scores(nb::module_& m) {
 
 // What is made of a table in single or double precision, whatever documents hold.
 template <class Real>
-void add_rough(nb::module_& m) {
+void add_quantized(nb::module_& m) {
   using namespace nb::literals;
   m.def(
-      "make_rough",
+      "make_quantized",
       [](const Words& indptr, const Classes& classes, const In<Real>& values, const Classes& parents,
          std::int64_t n_classes, int n_threads) {
         const auto scores = table<Real>(indptr, classes, values);
         const ColumnTree tree{bindings::view(parents), n_classes};
-        require(n_classes > 0 && tree.is_sound(), "rough table: no tree of classes");
-        RoughTable rough;
+        require(n_classes > 0 && tree.is_sound(), "quantized table: no tree of classes");
+        QuantizedTable quantized;
         {
           const nb::gil_scoped_release released;
-          rough = make_rough(scores, tree, n_threads);
+          quantized = make_quantized(scores, tree, n_threads);
         }
-        return std::make_tuple(bindings::give(std::move(rough.places)), bindings::give(std::move(rough.rows)),
-                               bindings::give(std::move(rough.steps)), bindings::give(std::move(rough.cells)),
-                               rough.step, rough.greatest, rough.largest, rough.left_out);
+        return std::make_tuple(
+            bindings::give(std::move(quantized.places)), bindings::give(std::move(quantized.rows)),
+            bindings::give(std::move(quantized.steps)), bindings::give(std::move(quantized.cells)),
+            quantized.step, quantized.greatest, quantized.largest, quantized.left_out);
       },
       "indptr"_a.noconvert(), "classes"_a.noconvert(), "values"_a.noconvert(), "parents"_a.noconvert(),
       "n_classes"_a, "n_threads"_a);
@@ -253,8 +254,8 @@ void add_multinomial(nb::module_& m) {
   add_for<double>(m);
   add_for<float>(m);
   add_for<std::int64_t>(m);  // as scikit-learn counts
-  add_rough<float>(m);
-  add_rough<double>(m);
+  add_quantized<float>(m);
+  add_quantized<double>(m);
   m.def(
       "group_equal",
       [](const In<std::uint8_t>& items, std::int64_t width) {
@@ -323,17 +324,17 @@ void add_multinomial(nb::module_& m) {
       "indptr"_a.noconvert(), "classes"_a.noconvert(), "counts"_a.noconvert(), "ratio"_a.noconvert(),
       "n_threads"_a);
   m.def(
-      "rough_sums",
+      "quantized_sums",
       [](const In<std::int32_t>& rows, const In<float>& x, const In<std::int16_t>& steps, std::int64_t width,
          const char* level) {
         std::vector<RowTerm> terms;
         for (std::size_t k = 0; k < std::min(rows.size(), x.size()); ++k) {
           require(
               rows.data()[k] >= 0 && (rows.data()[k] + 1) * width <= static_cast<std::int64_t>(steps.size()),
-              "rough sums: no such row");
+              "quantized sums: no such row");
           terms.push_back({rows.data()[k], x.data()[k]});
         }
-        require(width > 0 && width % block_of_classes == 0, "rough sums: rows must be whole blocks");
+        require(width > 0 && width % block_of_classes == 0, "quantized sums: rows must be whole blocks");
         std::vector<float> sums(static_cast<std::size_t>(width));
         quantized_kernels(usable_simd_level(level)).add_terms(terms, steps.data(), width, sums.data());
         return bindings::give(std::move(sums));
@@ -358,14 +359,14 @@ void add_multinomial(nb::module_& m) {
       },
       "scores"_a.noconvert(), "factors"_a.noconvert(), "total"_a.noconvert(), "n_threads"_a);
   m.def(
-      "clear_best",
+      "best_or_ambiguous",
       [](const InMatrix& scores, const In<double>& distances, int n_threads) {
         const auto n_columns = static_cast<std::int64_t>(scores.shape(1));
         require(n_columns > 0 && distances.size() == scores.shape(0), "best: one distance for each row");
         std::vector<std::int32_t> best;
         {
           const nb::gil_scoped_release released;
-          best = clear_best(view(scores), n_columns, bindings::view(distances), n_threads);
+          best = best_or_ambiguous(view(scores), n_columns, bindings::view(distances), n_threads);
         }
         return bindings::give(std::move(best));
       },

@@ -31,16 +31,16 @@ HingeProblem problem(const In<std::int64_t>& rows, const In<std::int32_t>& colum
                            {offsets.data(), offsets.size()},  n_words,      n_models};
   const auto n = static_cast<std::size_t>(given.documents.rows());
   require(n_words >= 0 && n_models >= 1 && weights.size() == n,
-          "refine: a weight for each document is needed");
+          "hinge solver: a weight for each document is needed");
   require(indptr.size() == n + 1 && given.indptr.front() == 0 &&
               given.indptr.back() == static_cast<std::int64_t>(models.size()) &&
               std::is_sorted(given.indptr.begin(), given.indptr.end()),
-          "refine: the documents' models do not belong together");
+          "hinge solver: the documents' models do not belong together");
   require(inside(given.models, n_models) && inside(given.documents.indices, n_words),
-          "refine: a model or a word that does not exist");
+          "hinge solver: a model or a word that does not exist");
   require(given.offsets.empty() ||
               (offsets.shape(0) == n && offsets.shape(1) == static_cast<std::size_t>(n_models)),
-          "refine: an offset for each document and model is needed");
+          "hinge solver: an offset for each document and model is needed");
   return given;
 }
 
@@ -49,7 +49,7 @@ HingeProblem problem(const In<std::int64_t>& rows, const In<std::int32_t>& colum
 void add_refinement(nb::module_& m) {
   using namespace nb::literals;
   m.def(
-      "refine",
+      "solve_hinge",
       [](const In<std::int64_t>& rows, const In<std::int32_t>& columns, const In<float>& values,
          const In<std::int64_t>& indptr, const In<std::int32_t>& models, const In<double>& weights,
          const Matrix& offsets, std::int64_t n_words, std::int32_t n_models, double cost, double tolerance,
@@ -59,7 +59,7 @@ void add_refinement(nb::module_& m) {
         WordTable<double> table;
         {
           const nb::gil_scoped_release released;
-          table = refine(given, cost, {tolerance, max_passes, seed}, least, n_threads);
+          table = solve_hinge(given, cost, {tolerance, max_passes, seed}, least, n_threads);
         }
         return {give(std::move(table.indptr)), give(std::move(table.classes)), give(std::move(table.values))};
       },
@@ -67,7 +67,7 @@ void add_refinement(nb::module_& m) {
       "models"_a.noconvert(), "weights"_a.noconvert(), "offsets"_a.noconvert(), "n_words"_a, "n_models"_a,
       "cost"_a, "tolerance"_a, "max_passes"_a, "seed"_a, "least"_a, "n_threads"_a);
   m.def(
-      "refined_scores",
+      "hinge_scores",
       [](const In<std::int64_t>& rows, const In<std::int32_t>& columns, const In<float>& values,
          const In<std::int64_t>& indptr, const In<std::int32_t>& models, const In<double>& weights,
          const Matrix& offsets, std::int64_t n_words, std::int32_t n_models, const In<double>& costs,
@@ -79,10 +79,10 @@ void add_refinement(nb::module_& m) {
         const auto others = csr<float>(other_rows, other_columns, other_values);
         require(out.shape(0) == costs.size() && out.shape(1) == static_cast<std::size_t>(others.rows()) &&
                     out.shape(2) == static_cast<std::size_t>(n_models),
-                "refined scores: the result has another shape");
+                "hinge scores: the result has another shape");
         const nb::gil_scoped_release released;
-        refined_scores(given, view(costs), others, {tolerance, max_passes, seed}, {out.data(), out.size()},
-                       n_threads);
+        hinge_scores(given, view(costs), others, {tolerance, max_passes, seed}, {out.data(), out.size()},
+                     n_threads);
       },
       "rows"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "indptr"_a.noconvert(),
       "models"_a.noconvert(), "weights"_a.noconvert(), "offsets"_a.noconvert(), "n_words"_a, "n_models"_a,

@@ -93,7 +93,7 @@ void add_products(const IndexView& index, const Segments& segments, std::span<co
 template <class Out>
 void add_logs(const IndexView& index, const Segments& segments, std::span<const double> values,
               std::span<Query> queries, std::span<const std::int64_t> numbers, const Out& out) {
-  Scorer scorer{index, values};
+  MixtureScorer scorer{index, values};
   const auto n_classes = index.n_classes();
   std::vector<LogSum> totals(numbers.size() * static_cast<std::size_t>(n_classes));
   for (std::int64_t b = 0; b < index.n_blocks(); ++b) {
@@ -209,7 +209,7 @@ TopSlots top_slots(const IndexView& index, std::span<const double> values, const
   };
   const auto grain = even_grain(queries.rows(), batch, n_threads);
   parallel_ranges(queries.rows(), grain, n_threads, [&](std::int64_t first, std::int64_t last) {
-    Scorer scorer{index, values};
+    MixtureScorer scorer{index, values};
     Queries read(index, queries, first, last, {}, 1);
     const auto group = read.all();
     std::vector<std::vector<Candidate>> found(group.size());

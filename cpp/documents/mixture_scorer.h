@@ -69,7 +69,7 @@ struct LogSum {
 };
 
 // A word of a query: its runs that are still to come.
-struct Entry {
+struct QueryWord {
   std::int64_t run, end;
   double x;
   std::int64_t n_postings = 0;  // of all its runs
@@ -79,7 +79,7 @@ inline constexpr std::int64_t most_shared = 32;  // words of a query that is mad
 
 // A query on its way through the blocks.
 struct Query {
-  std::span<Entry> entries;
+  std::span<QueryWord> entries;
   bool is_product = false;  // whether it is short, and every likelihood is a number: see product_stack.h
 };
 
@@ -108,7 +108,7 @@ class Queries {
   // Of row entries k ... last - 1, those of words that some document has; returns how many.
   template <class Value>
   static std::size_t read(const IndexView& index, const Csr<Value>& rows, std::int64_t k, std::int64_t last,
-                          std::span<Entry> entries) {
+                          std::span<QueryWord> entries) {
     std::size_t n = 0;
     for (; k < last; ++k) {
       const std::int64_t w = rows.indices[k];
@@ -124,12 +124,12 @@ class Queries {
   static void order(Query& query, std::span<const double> largest) {
     query.is_product = std::ssize(query.entries) <= most_shared && in_range(query.entries, largest);
     if (query.is_product)
-      std::sort(query.entries.begin(), query.entries.end(), [](const Entry& a, const Entry& b) {
+      std::sort(query.entries.begin(), query.entries.end(), [](const QueryWord& a, const QueryWord& b) {
         return a.n_postings != b.n_postings ? a.n_postings > b.n_postings : a.run < b.run;
       });
   }
 
-  static bool in_range(std::span<const Entry> entries, std::span<const double> largest) {
+  static bool in_range(std::span<const QueryWord> entries, std::span<const double> largest) {
     double bound = 0;
     for (const auto& e : entries) {
       double most = 0;
@@ -140,11 +140,11 @@ class Queries {
   }
 
   std::vector<Query> queries_;
-  Buffer<Entry> entries_;
+  Buffer<QueryWord> entries_;
 };
 
 // The run of a word in block b, or -1.
-inline std::int64_t find_run(const IndexView& index, const Entry& e, std::int64_t b) {
+inline std::int64_t find_run(const IndexView& index, const QueryWord& e, std::int64_t b) {
   if (e.end - e.run == index.n_blocks() && index.run_blocks[e.run + b] == b) return e.run + b;
   const auto* const first = index.run_blocks.data();
   const auto* const at = std::lower_bound(first + e.run, first + e.end, static_cast<std::int32_t>(b));
@@ -152,7 +152,7 @@ inline std::int64_t find_run(const IndexView& index, const Entry& e, std::int64_
 }
 
 // The logarithms of the likelihoods of a block's documents under one query.
-struct Scorer {
+struct MixtureScorer {
   const IndexView& index;
   std::span<const double> values;
   const VectorLoops& kernels = vector_loops();

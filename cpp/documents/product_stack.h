@@ -49,10 +49,10 @@ class SharedQueries {
 
   std::span<const Member> members() const { return members_; }
   // All their words, each with its count.
-  std::span<const Entry> words() const { return words_; }
+  std::span<const QueryWord> words() const { return words_; }
 
  private:
-  std::int32_t number_of(const Entry& e, std::span<std::int32_t> places) {
+  std::int32_t number_of(const QueryWord& e, std::span<std::int32_t> places) {
     const auto hash = hash_join(std::bit_cast<std::uint64_t>(e.run), std::bit_cast<std::uint64_t>(e.x));
     for (auto at = hash;; ++at) {
       auto& number = places[at & (places.size() - 1)];
@@ -74,7 +74,7 @@ class SharedQueries {
     }
   }
 
-  std::vector<Entry> words_;
+  std::vector<QueryWord> words_;
   std::vector<std::int32_t> numbers_;
   std::vector<Member> members_;
 };
@@ -108,7 +108,7 @@ class WordsInBlock {
 
  private:
   const IndexView& index_;
-  std::vector<Entry> entries_;  // their runs that are still to come
+  std::vector<QueryWord> entries_;  // their runs that are still to come
   std::vector<Word> words_;
 };
 

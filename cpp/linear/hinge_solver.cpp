@@ -114,8 +114,8 @@ WordTable<double> gather(const std::vector<std::vector<Cell>>& blocks, std::int6
 
 }  // namespace
 
-WordTable<double> refine(const HingeProblem& problem, double cost, const Effort& effort, double least,
-                         int n_threads) {
+WordTable<double> solve_hinge(const HingeProblem& problem, double cost, const Effort& effort, double least,
+                              int n_threads) {
   const auto n_rows = problem.n_words + 1;
   const auto n_blocks = (problem.n_models + hinge_lanes - 1) / hinge_lanes;
   std::vector<std::vector<Cell>> blocks(static_cast<std::size_t>(n_blocks));
@@ -130,8 +130,8 @@ WordTable<double> refine(const HingeProblem& problem, double cost, const Effort&
   return gather(blocks, n_rows);
 }
 
-void refined_scores(const HingeProblem& problem, std::span<const double> costs, const Csr<float>& others,
-                    const Effort& effort, std::span<float> out, int n_threads) {
+void hinge_scores(const HingeProblem& problem, std::span<const double> costs, const Csr<float>& others,
+                  const Effort& effort, std::span<float> out, int n_threads) {
   for_each_block<float>(problem, effort, n_threads, [&](auto& block, std::int32_t first, std::int32_t n) {
     float scores[hinge_lanes];
     for (std::size_t c = 0; c < costs.size(); ++c) {

@@ -32,12 +32,12 @@ struct Effort {
 //
 // The result is a table of words x models, without words that add `least` or less to a margin; row n_words is
 // the bias. Cost: 16 bytes for each cell of the table while it is gathered.
-WordTable<double> refine(const HingeProblem& problem, double cost, const Effort& effort, double least,
-                         int n_threads);
+WordTable<double> solve_hinge(const HingeProblem& problem, double cost, const Effort& effort, double least,
+                              int n_threads);
 
 // The scores (offsets not included) of other documents by what is learned at each of several costs, in
 // `out[cost, document, model]`. Each cost starts from the solution of the one before.
-void refined_scores(const HingeProblem& problem, std::span<const double> costs, const Csr<float>& others,
-                    const Effort& effort, std::span<float> out, int n_threads);
+void hinge_scores(const HingeProblem& problem, std::span<const double> costs, const Csr<float>& others,
+                  const Effort& effort, std::span<float> out, int n_threads);
 
 }  // namespace genus

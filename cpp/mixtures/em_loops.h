@@ -1,7 +1,7 @@
 // The inner loops of repeated EM, in the widest vectors that the running machine has.
 //
-// Columns are nodes x lanes, the lanes being repetitions side by side: what is added, compared and
-// exponentiated for one repetition is so for all of them at once.
+// Columns are nodes x repetitions: what is added, compared and exponentiated for one repetition is so for all
+// of them at once. The number of repetitions is filled up to a multiple of 4, the lanes of a vector.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace genus {
 
-inline constexpr std::int64_t max_em_lanes = 16;  // a multiple of 4 is used
+inline constexpr std::int64_t max_em_repetitions = 16;  // of one task
 
 // Rows of a table, and how often each counts: the features of a document, or the documents that have a
 // feature.
@@ -29,9 +29,10 @@ struct EmLoops {
   // table[row, j] += x * shares[j], for j < n and all entries.
   void (*scatter)(EmEntries entries, const double* shares, std::int64_t stride, std::int64_t n,
                   double* table);
-  // Log joint probabilities of nodes x lanes become shares that add up to one over the nodes, and log_sums
-  // the logarithm of their sum. With `hard` the first of the most probable nodes gets all.
-  void (*normalize)(double* scores, std::int64_t n_nodes, std::int64_t n_lanes, bool hard, double* log_sums);
+  // Log joint probabilities of nodes x repetitions become shares that add up to one over the nodes, and
+  // log_sums the logarithm of their sum. With `hard` the first of the most probable nodes gets all.
+  void (*normalize)(double* scores, std::int64_t n_nodes, std::int64_t n_repetitions, bool hard,
+                    double* log_sums);
   // values = log1p(ratio * counts) for n cells, a multiple of 4; sums += values.
   void (*log1p)(const double* counts, const double* ratio, std::int64_t n, double* values, double* sums);
 };

@@ -54,16 +54,17 @@ void scatter(EmEntries entries, const double* shares, std::int64_t stride, std::
   }
 }
 
-void normalize(double* scores, std::int64_t n_nodes, std::int64_t n_lanes, bool hard, double* log_sums) {
-  for (std::int64_t v = 0; v < n_lanes; v += lanes) {
+void normalize(double* scores, std::int64_t n_nodes, std::int64_t n_repetitions, bool hard,
+               double* log_sums) {
+  for (std::int64_t v = 0; v < n_repetitions; v += lanes) {
     Doubles most = load(scores + v);
     for (std::int64_t h = 1; h < n_nodes; ++h) {
-      const Doubles score = load(scores + h * n_lanes + v);
+      const Doubles score = load(scores + h * n_repetitions + v);
       most = score > most ? score : most;
     }
     Doubles sum{};
     for (std::int64_t h = 0; h < n_nodes; ++h) {
-      double* const at = scores + h * n_lanes + v;
+      double* const at = scores + h * n_repetitions + v;
       const Doubles below = load(at) - most;
       // exp(-700) is as good as nothing, and sums of nothing stay clear of subnormal numbers.
       const Doubles zero{}, one = zero + 1.0;
@@ -73,7 +74,7 @@ void normalize(double* scores, std::int64_t n_nodes, std::int64_t n_lanes, bool 
       sum += share;
     }
     for (std::int64_t h = 0; h < n_nodes; ++h) {
-      double* const at = scores + h * n_lanes + v;
+      double* const at = scores + h * n_repetitions + v;
       store(at, load(at) / sum);
     }
     store(log_sums + v, most + fast_log1p(sum - 1.0));

@@ -35,28 +35,28 @@ class GaussianNodes {
     return {{rows_.data(), x_.data(), std::ssize(rows_)}, 0};
   }
 
-  void update(NodeTable& table, std::span<const double> shares, double* penalty) {
+  void update(EmTable& table, std::span<const double> shares, double* penalty) {
     sums_.assign(table.values.size(), 0.0);
     for (std::int64_t i = 0; i < std::ssize(group_.documents); ++i)
       em_loops().scatter(document(i).features, shares.data() + i * table.width, table.width, table.width,
                          sums_.data());
     set_nodes(table);
-    std::fill_n(penalty, table.n_lanes, 0.0);
+    std::fill_n(penalty, table.n_repetitions, 0.0);
   }
 
   // Means at random documents of the class, its variances, and equal weights: for repetitions from the given
   // one on.
-  void place(NodeTable& table, std::int64_t repetition) {
+  void place(EmTable& table, std::int64_t repetition) {
     sums_.assign(table.values.size(), 0.0);
     const auto origin = plan_.node_starts[group_.first_class];
     for (auto c = group_.first_class; c < group_.last_class; ++c) {
       const auto members = members_of(c);
       const auto [weight, variance] = spread_of(members);
       const auto first = plan_.node_starts[c] - origin, n_nodes = plan_.node_starts[c + 1] - origin - first;
-      for (std::int64_t lane = 0; lane < table.n_lanes; ++lane) {
-        const auto points = draw_points(members, n_nodes, repetition + lane, c);
+      for (std::int64_t r = 0; r < table.n_repetitions; ++r) {
+        const auto points = draw_points(members, n_nodes, repetition + r, c);
         for (std::int64_t h = 0; h < n_nodes; ++h) {
-          const auto column = (first + h) * table.n_lanes + lane;
+          const auto column = (first + h) * table.n_repetitions + r;
           const auto share = weight / static_cast<double>(n_nodes);
           table.weights[column] = share;
           if (points.empty()) continue;
@@ -74,16 +74,16 @@ class GaussianNodes {
 
  private:
   // The M-step from sums_. A node that no document belongs to stays as it was, with P(h | c) = 0.
-  void set_nodes(NodeTable& table) const {
+  void set_nodes(EmTable& table) const {
     set_log_prior(table, plan_, group_, false);
     const auto origin = plan_.node_starts[group_.first_class];
     for (auto c = group_.first_class; c < group_.last_class; ++c)
       for (auto h = plan_.node_starts[c] - origin; h < plan_.node_starts[c + 1] - origin; ++h)
-        for (std::int64_t lane = 0; lane < table.n_lanes; ++lane)
-          set_node(table, h * table.n_lanes + lane, c);
+        for (std::int64_t r = 0; r < table.n_repetitions; ++r)
+          set_node(table, h * table.n_repetitions + r, c);
   }
 
-  void set_node(NodeTable& table, std::int64_t column, std::int64_t c) const {
+  void set_node(EmTable& table, std::int64_t column, std::int64_t c) const {
     const auto n = table.weights[column];
     double constant = 0;
     for (std::int64_t j = 0; j < d_; ++j) {

@@ -114,7 +114,7 @@ class MultinomialNodes {
     return {{rows_.data(), x_.data(), std::ssize(rows_)}, length};
   }
 
-  void update(NodeTable& table, std::span<const double> shares, double* penalty) const {
+  void update(EmTable& table, std::span<const double> shares, double* penalty) const {
     set_log_prior(table, plan_, group_, smoothing_.by_words);
     const auto added = pseudo_counts(table);
     std::vector<double> ratio(added.size()), seen(added.size()), counts(added.size());
@@ -127,26 +127,26 @@ class MultinomialNodes {
                   seen.data());
     }
     const auto n_words = static_cast<double>(smoothing_.n_words);
-    std::fill_n(penalty, table.n_lanes, 0.0);
+    std::fill_n(penalty, table.n_repetitions, 0.0);
     for (std::int64_t j = 0; j < table.width; ++j) {
       table.per_length[j] = std::log(added[j]) - std::log(table.lengths[j] + added[j] * n_words);
-      penalty[j % table.n_lanes] += added[j] * (seen[j] + n_words * table.per_length[j]);
+      penalty[j % table.n_repetitions] += added[j] * (seen[j] + n_words * table.per_length[j]);
     }
   }
 
  private:
   // a_h of every column.
-  std::vector<double> pseudo_counts(const NodeTable& table) const {
+  std::vector<double> pseudo_counts(const EmTable& table) const {
     std::vector<double> added(static_cast<std::size_t>(table.width), smoothing_.alpha);
     if (!smoothing_.proportional) return added;
-    const auto origin = plan_.node_starts[group_.first_class], n_lanes = table.n_lanes;
+    const auto origin = plan_.node_starts[group_.first_class], n_repetitions = table.n_repetitions;
     for (auto c = group_.first_class; c < group_.last_class; ++c)
-      for (std::int64_t lane = 0; lane < n_lanes; ++lane) {
-        const auto first = (plan_.node_starts[c] - origin) * n_lanes + lane;
-        const auto last = (plan_.node_starts[c + 1] - origin) * n_lanes + lane;
+      for (std::int64_t r = 0; r < n_repetitions; ++r) {
+        const auto first = (plan_.node_starts[c] - origin) * n_repetitions + r;
+        const auto last = (plan_.node_starts[c + 1] - origin) * n_repetitions + r;
         double words = 0;
-        for (auto j = first; j < last; j += n_lanes) words += table.lengths[j];
-        for (auto j = first; j < last; j += n_lanes)
+        for (auto j = first; j < last; j += n_repetitions) words += table.lengths[j];
+        for (auto j = first; j < last; j += n_repetitions)
           if (table.lengths[j] > 0) added[j] *= table.lengths[j] / words;
       }
     return added;

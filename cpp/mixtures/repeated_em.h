@@ -75,38 +75,39 @@ inline std::vector<EmGroup> em_groups(const EmPlan& plan) {
   return groups;
 }
 
-// What a task learns: columns are the group's nodes x lanes.
-struct NodeTable {
-  NodeTable(std::int64_t n_features_, std::int64_t n_nodes_, std::int64_t n_lanes_)
+// What a task learns: columns are the group's nodes x repetitions, these filled up to a multiple of 4.
+struct EmTable {
+  EmTable(std::int64_t n_features_, std::int64_t n_nodes_, std::int64_t n_repetitions_)
       : n_features(n_features_),
         n_nodes(n_nodes_),
-        n_lanes(n_lanes_),
-        width(n_nodes_ * n_lanes_),
+        n_repetitions(n_repetitions_),
+        width(n_nodes_ * n_repetitions_),
         values(static_cast<std::size_t>(n_features_ * width)),
         weights(static_cast<std::size_t>(width)),
         lengths(weights.size()),
         bias(weights.size()),
         per_length(weights.size()) {}
 
-  std::int64_t n_features, n_nodes, n_lanes, width;
+  std::int64_t n_features, n_nodes, n_repetitions, width;
   Table<double> values;                // features x columns: what a unit of a feature adds to a score
   std::vector<double> weights;         // sum of weight_d r_dh
   std::vector<double> lengths;         // sum of weight_d r_dh |d|
   std::vector<double> bias;            // of a score, with log P(h | c)
   std::vector<double> per_length;      // of a score, for each unit of |d|
-  std::vector<double> class_log_prob;  // log P(c), classes x lanes
+  std::vector<double> class_log_prob;  // log P(c), classes x repetitions
 };
 
 // class_log_prob and, as bias, log P(h | c) by summed weights; with `by_words` the nodes of a class share by
 // their words instead (eq. 27), where it has any.
-inline void set_log_prior(NodeTable& table, const EmPlan& plan, const EmGroup& group, bool by_words) {
+inline void set_log_prior(EmTable& table, const EmPlan& plan, const EmGroup& group, bool by_words) {
   const auto origin = plan.node_starts[group.first_class];
-  const auto n_lanes = table.n_lanes;
-  table.class_log_prob.assign(static_cast<std::size_t>((group.last_class - group.first_class) * n_lanes), 0);
-  for (std::int64_t lane = 0; lane < n_lanes; ++lane) {
+  const auto n_repetitions = table.n_repetitions;
+  table.class_log_prob.assign(
+      static_cast<std::size_t>((group.last_class - group.first_class) * n_repetitions), 0);
+  for (std::int64_t r = 0; r < n_repetitions; ++r) {
     const auto sum = [&](const std::vector<double>& values, std::int64_t first, std::int64_t last) {
       double total = 0;
-      for (auto h = first; h < last; ++h) total += values[h * n_lanes + lane];
+      for (auto h = first; h < last; ++h) total += values[h * n_repetitions + r];
       return total;
     };
     const auto all = sum(table.weights, 0, table.n_nodes);
@@ -116,10 +117,11 @@ inline void set_log_prior(NodeTable& table, const EmPlan& plan, const EmGroup& g
       const auto words = sum(table.lengths, first, last);
       const auto& shared = by_words && words > 0 ? table.lengths : table.weights;
       const auto total = by_words && words > 0 ? words : documents;
-      if (all > 0) table.class_log_prob[(c - group.first_class) * n_lanes + lane] = std::log(documents / all);
+      if (all > 0)
+        table.class_log_prob[(c - group.first_class) * n_repetitions + r] = std::log(documents / all);
       for (auto h = first; h < last; ++h)
-        table.bias[h * n_lanes + lane] = std::log(total > 0 ? shared[h * n_lanes + lane] / total
-                                                            : 1.0 / static_cast<double>(last - first));
+        table.bias[h * n_repetitions + r] = std::log(total > 0 ? shared[h * n_repetitions + r] / total
+                                                               : 1.0 / static_cast<double>(last - first));
     }
   }
 }
@@ -149,9 +151,9 @@ class EmTask {
         nodes_(nodes),
         first_(first_repetition),
         n_(n_repetitions),
-        lanes_((n_repetitions + 3) / 4 * 4),
+        padded_((n_repetitions + 3) / 4 * 4),
         origin_(plan.node_starts[group.first_class]),
-        table_(nodes.n_features(), plan.node_starts[group.last_class] - origin_, lanes_),
+        table_(nodes.n_features(), plan.node_starts[group.last_class] - origin_, padded_),
         shares_(group.documents.size() * static_cast<std::size_t>(table_.width)) {}
 
   void run(std::span<const std::int64_t> share_starts, EmResult& result, std::span<double> objective) {
@@ -166,7 +168,7 @@ class EmTask {
 
   // The part of a document's row of shares that is open to it.
   double* open(std::int64_t i) {
-    return shares_.data() + i * table_.width + (plan_.first_node(group_.documents[i]) - origin_) * lanes_;
+    return shares_.data() + i * table_.width + (plan_.first_node(group_.documents[i]) - origin_) * padded_;
   }
   std::int64_t n_open(std::int64_t i) const {
     return plan_.last_node(group_.documents[i]) - plan_.first_node(group_.documents[i]);
@@ -196,19 +198,19 @@ class EmTask {
     const auto d = group_.documents[i];
     if (plan_.classes[d] < 0) return;
     double* const shares = open(i);
-    for (std::int64_t lane = 0; lane < lanes_; ++lane) {
-      RandomStream random(plan_.seed, static_cast<std::uint64_t>(plan_.first_repetition + first_ + lane),
+    for (std::int64_t r = 0; r < padded_; ++r) {
+      RandomStream random(plan_.seed, static_cast<std::uint64_t>(plan_.first_repetition + first_ + r),
                           static_cast<std::uint64_t>(d));
       double sum = 0, most = -1;
       std::int64_t largest = 0;
       for (std::int64_t h = 0; h < n_open(i); ++h) {
         const auto u = random.uniform();
         if (u > most) most = u, largest = h;
-        shares[h * lanes_ + lane] = 1 + u;
+        shares[h * padded_ + r] = 1 + u;
         sum += 1 + u;
       }
       for (std::int64_t h = 0; h < n_open(i); ++h) {
-        auto& share = shares[h * lanes_ + lane];
+        auto& share = shares[h * padded_ + r];
         share = plan_.start == EmStart::random ? static_cast<double>(h == largest) : share / sum;
       }
     }
@@ -216,14 +218,14 @@ class EmTask {
 
   void iterate(std::int64_t t, std::span<const std::int64_t> share_starts, EmResult& result,
                std::span<double> objective) {
-    for (std::int64_t lane = 0; lane < n_; ++lane) objective[first_ + lane] = penalty_[lane];
+    for (std::int64_t r = 0; r < n_; ++r) objective[first_ + r] = penalty_[r];
     for (std::int64_t i = 0; i < size(); ++i) {
       const auto document = nodes_.document(i);
       expect(i, document);
       if (t + 1 == plan_.n_iterations) keep(i, share_starts, result);
       const auto weight = plan_.weights[group_.documents[i]];
       if (weight > 0)
-        for (std::int64_t lane = 0; lane < n_; ++lane) objective[first_ + lane] += weight * log_sums_[lane];
+        for (std::int64_t r = 0; r < n_; ++r) objective[first_ + r] += weight * log_sums_[r];
       add(i, document.length);
     }
     update();
@@ -237,20 +239,19 @@ class EmTask {
     if (c < 0)
       for (auto other = group_.first_class; other < group_.last_class; ++other)
         for (auto h = plan_.node_starts[other] - origin_; h < plan_.node_starts[other + 1] - origin_; ++h)
-          for (std::int64_t lane = 0; lane < lanes_; ++lane)
-            shares[h * lanes_ + lane] += log_class(other)[lane];
-    loops_.normalize(shares, n_open(i), lanes_, plan_.hard, log_sums_);
+          for (std::int64_t r = 0; r < padded_; ++r) shares[h * padded_ + r] += log_class(other)[r];
+    loops_.normalize(shares, n_open(i), padded_, plan_.hard, log_sums_);
     if (c >= 0)
-      for (std::int64_t lane = 0; lane < lanes_; ++lane) log_sums_[lane] += log_class(c)[lane];
+      for (std::int64_t r = 0; r < padded_; ++r) log_sums_[r] += log_class(c)[r];
   }
 
   const double* log_class(std::int64_t c) const {
-    return table_.class_log_prob.data() + (c - group_.first_class) * lanes_;
+    return table_.class_log_prob.data() + (c - group_.first_class) * padded_;
   }
 
   // scores = log P(h, d | c), for some nodes of the group.
   void score(const EmDocument& document, std::int64_t first, std::int64_t n_nodes, double* scores) const {
-    const auto from = first * lanes_, width = n_nodes * lanes_;
+    const auto from = first * padded_, width = n_nodes * padded_;
     for (std::int64_t j = 0; j < width; ++j)
       scores[j] = table_.bias[from + j] + document.length * table_.per_length[from + j];
     loops_.gather(document.features, table_.values.data() + from, table_.width, width, scores);
@@ -259,9 +260,9 @@ class EmTask {
   // The open shares become weight_d r_dh, and are added up.
   void add(std::int64_t i, double length) {
     const auto weight = plan_.weights[group_.documents[i]];
-    const auto from = (plan_.first_node(group_.documents[i]) - origin_) * lanes_;
+    const auto from = (plan_.first_node(group_.documents[i]) - origin_) * padded_;
     double* const shares = open(i);
-    for (std::int64_t j = 0; j < n_open(i) * lanes_; ++j) {
+    for (std::int64_t j = 0; j < n_open(i) * padded_; ++j) {
       shares[j] *= weight;
       table_.weights[from + j] += shares[j];
       table_.lengths[from + j] += shares[j] * length;
@@ -277,7 +278,7 @@ class EmTask {
   void keep(std::int64_t i, std::span<const std::int64_t> share_starts, EmResult& result) {
     double* out = result.shares.data() + share_starts[group_.documents[i]] * plan_.n_repetitions + first_;
     for (std::int64_t h = 0; h < n_open(i); ++h, out += plan_.n_repetitions)
-      std::copy_n(open(i) + h * lanes_, n_, out);
+      std::copy_n(open(i) + h * padded_, n_, out);
   }
 
   void score_held_out(EmResult& result) {
@@ -288,7 +289,7 @@ class EmTask {
       for (auto c = group_.first_class; c < group_.last_class; ++c) {
         const auto first = plan_.node_starts[c] - origin_, last = plan_.node_starts[c + 1] - origin_;
         score(document, first, last - first, scores.data());
-        loops_.normalize(scores.data(), last - first, lanes_, false, log_sums_);
+        loops_.normalize(scores.data(), last - first, padded_, false, log_sums_);
         std::copy_n(log_sums_, n_, out + (c - group_.first_class) * plan_.n_repetitions);
       }
       out += plan_.n_classes() * plan_.n_repetitions;
@@ -299,10 +300,12 @@ class EmTask {
   const EmPlan& plan_;
   const EmGroup& group_;
   Nodes& nodes_;
-  std::int64_t first_, n_, lanes_, origin_;
-  NodeTable table_;
+  std::int64_t first_, n_;  // the repetitions of this task
+  std::int64_t padded_;     // n_, filled up to a multiple of 4
+  std::int64_t origin_;     // the group's first node
+  EmTable table_;
   Table<double> shares_;
-  double penalty_[max_em_lanes] = {}, log_sums_[max_em_lanes] = {};
+  double penalty_[max_em_repetitions] = {}, log_sums_[max_em_repetitions] = {};
 };
 
 // Where each document's open nodes begin in EmResult::shares, and after the last their number.
@@ -317,7 +320,7 @@ inline std::vector<std::int64_t> share_starts(const EmPlan& plan) {
 // Repetitions that a task takes side by side: rows of three cache lines, so that those of the frequent words
 // stay in a core's own cache, and no fewer than a vector holds.
 inline std::int64_t repetitions_per_task(std::int64_t n_nodes) {
-  return std::clamp<std::int64_t>(24 / n_nodes / 4 * 4, 4, max_em_lanes);
+  return std::clamp<std::int64_t>(24 / n_nodes / 4 * 4, 4, max_em_repetitions);
 }
 
 // Runs all groups and repetitions. make(g) gives the Nodes of group g; it is called once for each task.

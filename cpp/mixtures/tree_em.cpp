@@ -94,16 +94,17 @@ class Fit {
   NodeTableView nodes() const { return {nodes_.indptr, nodes_.words, nodes_.counts}; }
   Row cells_of(std::int64_t c) const { return {cells_.indptr[c], cells_.indptr[c + 1]}; }
 
-  // Calls work(i, loader, shares) for i in [0, n); each thread has its own loader of the nodes as they are,
-  // and a place to spread out a class's shares, of zeros.
+  // Calls work(i, path_counts, shares) for i in [0, n); each thread has its own path_counts of the nodes as
+  // they are, and a place to spread out a class's shares, of zeros.
   template <class Work>
-  void with_loaders(std::int64_t n, Work&& work) const {
+  void with_path_counts(std::int64_t n, Work&& work) const {
     std::atomic<std::int64_t> next{0};
     const auto workers = std::min<std::int64_t>(std::max(n_threads_, 1), n);
     parallel_for(workers, n_threads_, [&](std::int64_t) {
-      PathLoader loader(nodes(), n_words_, levels_);
+      PathCounts path_counts(nodes(), n_words_, levels_);
       Table<float> shares(shares_.empty() ? 0 : static_cast<std::size_t>(n_words_ * levels_), 0.0F);
-      for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;) work(i, loader, shares);
+      for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;)
+        work(i, path_counts, shares);
     });
   }
 
@@ -117,7 +118,7 @@ class Fit {
     });
   }
 
-  // Classes in the order of the tree, so that neighbours share what a loader holds; and where each one's
+  // Classes in the order of the tree, so that neighbours share what a path_counts holds; and where each one's
   // numbers for (cell, level) pairs begin.
   void place_classes() {
     const auto n = paths_.classes();
@@ -226,18 +227,18 @@ class Fit {
   // P(v|c,w) for every word of every class and every node of its path (eq. 5).
   void move_words() {
     Buffer<float> shares(static_cast<std::size_t>(share_starts_.back()));
-    with_loaders(paths_.classes(), [&](std::int64_t i, PathLoader& loader, Table<float>&) {
+    with_path_counts(paths_.classes(), [&](std::int64_t i, PathCounts& path_counts, Table<float>&) {
       const auto c = tree_order_[i];
       const auto path = paths_.path(c);
       const auto n = std::ssize(path);
       const double* const weights = weights_of(c);
       const double uniform = weights[0] * tempered(uniform_);
-      loader.load(path);
+      path_counts.load(path);
       std::vector<double> likely(static_cast<std::size_t>(n));
       const auto [begin, end] = cells_of(c);
       auto* out = shares.data() + share_starts_[c];
       for (auto k = begin; k < end; ++k, out += n) {
-        const double* const counts = loader.counts(cells_.words[k]);
+        const double* const counts = path_counts.of_word(cells_.words[k]);
         double sum = uniform;
         for (std::int64_t j = 0; j < n; ++j) {
           const auto total = totals_[path[j]];
@@ -268,18 +269,18 @@ class Fit {
   // E_v(d,w) = (M_vw - x_dw*q) / (M_v - sum over w of x_dw*q): P(w|v) without the document, q being the
   // part of it that the node holds, P(v|c,w). 0 where nothing else is left.
   void estimate() {
-    with_loaders(std::ssize(tasks_), [&](std::int64_t i, PathLoader& loader, Table<float>& shares) {
+    with_path_counts(std::ssize(tasks_), [&](std::int64_t i, PathCounts& path_counts, Table<float>& shares) {
       const auto& task = tasks_[i];
-      loader.load(paths_.path(task.class_id));
+      path_counts.load(paths_.path(task.class_id));
       spread_shares(task.class_id, shares, true);
       auto* out = estimates_.data() + task.estimates;
       for (auto at = task.begin; at < task.end; ++at)
-        out = estimate_document(order_[at], task.class_id, loader, shares, out);
+        out = estimate_document(order_[at], task.class_id, path_counts, shares, out);
       spread_shares(task.class_id, shares, false);
     });
   }
 
-  float* estimate_document(std::int64_t d, std::int64_t c, const PathLoader& loader,
+  float* estimate_document(std::int64_t d, std::int64_t c, const PathCounts& path_counts,
                            const Table<float>& shares, float* out) {
     const auto path = paths_.path(c);
     const auto n = std::ssize(path);
@@ -296,7 +297,7 @@ class Fit {
       scale[j] = inverse(remainder(totals_[path[j]], sum));
     }
     for (auto k = row.begin; k < row.end; ++k) {
-      const double* const counts = loader.counts(documents_.rows.indices[k]);
+      const double* const counts = path_counts.of_word(documents_.rows.indices[k]);
       for (std::int64_t j = 0; j < n; ++j)
         *out++ = static_cast<float>(remainder(counts[j], taken(k, j)) * scale[j]);
     }

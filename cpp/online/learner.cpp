@@ -64,60 +64,60 @@ void OnlineLearner::learn(const Csr<Value>& documents, std::span<const std::int3
                           std::span<const double> weights, std::span<const std::int64_t> order,
                           int n_threads) {
   own();
-  Lessons<Value> lessons(documents, n_words_, options_.binary);
-  lessons.reserve(order.size());
+  TrainingRows<Value> training(documents, n_words_, options_.binary);
+  training.reserve(order.size());
   for (const auto d : order)
-    if (weights[d] > 0) lessons.add(d, weights[d], codes[d]);
-  if (lessons.size() == 0) return;
+    if (weights[d] > 0) training.add(d, weights[d], codes[d]);
+  if (training.size() == 0) return;
   if (n_blocks() == 1)
-    lessons.look_at_values();
+    training.look_at_values();
   else
-    lessons.gather(n_threads);
+    training.gather(n_threads);
   if (options_.joint)
-    learn_jointly(lessons);
+    learn_jointly(training);
   else
-    learn_apart(lessons, n_threads);
-  n_learned_ += static_cast<double>(lessons.size());
+    learn_apart(training, n_threads);
+  n_learned_ += static_cast<double>(training.size());
 }
 
 // About how many words will have a row in each block: all that occur where every block learns every document.
 // Rows of a single model are short, and there is no need to count exactly.
 template <class Value>
-std::int64_t OnlineLearner::words_to_learn(const Lessons<Value>& lessons) const {
+std::int64_t OnlineLearner::words_to_learn(const TrainingRows<Value>& training) const {
   if (options_.min_loss > 0) return 0;
-  return width_ == 1 ? lessons.count_entries() : lessons.count_words();
+  return width_ == 1 ? training.count_entries() : training.count_words();
 }
 
 template <class Value>
-void OnlineLearner::learn_apart(const Lessons<Value>& lessons, int n_threads) {
+void OnlineLearner::learn_apart(const TrainingRows<Value>& training, int n_threads) {
   std::vector<double> fadings(blocks_.size());  // all the same in the end
-  const auto n_soon = words_to_learn(lessons);
+  const auto n_soon = words_to_learn(training);
   parallel_for(n_blocks(), n_threads, [&](std::int64_t b) {
     blocks_[b].spread(n_soon, width_);
-    for_block(b, [&]<int width, int live>() { fadings[b] = learn_block<width, live>(b, lessons); });
+    for_block(b, [&]<int width, int live>() { fadings[b] = learn_block<width, live>(b, training); });
   });
   fading_ = fadings.front();
 }
 
 // Returns the block's fading.
 template <int width, int live, class Value>
-double OnlineLearner::learn_block(std::int64_t b, const Lessons<Value>& lessons) {
+double OnlineLearner::learn_block(std::int64_t b, const TrainingRows<Value>& training) {
   auto& block = blocks_[b];
   const auto first = static_cast<std::int32_t>(b) * width;
   const auto n = std::min(live, n_models() - first);
   const auto unfaded = priors();
   const auto faster = growth();
   double fading = fading_;
-  Rows<Value, width> rows(lessons, block);
-  for (std::int64_t i = 0; i < lessons.size(); ++i) {
-    const auto& lesson = lessons[i];
+  EvidenceRows<Value, width> rows(training, block);
+  for (std::int64_t i = 0; i < training.size(); ++i) {
+    const auto& example = training[i];
     age(fading, faster, block.own_rows);
     if (rows.begins_batch(i)) block.spread(block.index.n_with_rows(), width);
     const auto list = rows.find(i);
     double odds[live];
     online_kernels<width, live>().odds(block.rows.data(), list, unfaded * fading, odds);
     Losses<live> losses;
-    if (!find_losses(odds, lesson.code - first, n, lesson.weight * fading, options_.min_loss, losses))
+    if (!find_losses(odds, example.code - first, n, example.weight * fading, options_.min_loss, losses))
       continue;
     rows.make(block);
     add_losses<width>(block, list, losses, n_learned_ + static_cast<double>(i));
@@ -126,13 +126,13 @@ double OnlineLearner::learn_block(std::int64_t b, const Lessons<Value>& lessons)
 }
 
 template <class Value>
-void OnlineLearner::learn_jointly(const Lessons<Value>& lessons) {
-  std::vector<Rows<Value, wide>> rows;
-  for (auto& block : blocks_) rows.emplace_back(lessons, block);
+void OnlineLearner::learn_jointly(const TrainingRows<Value>& training) {
+  std::vector<EvidenceRows<Value, wide>> rows;
+  for (auto& block : blocks_) rows.emplace_back(training, block);
   std::vector<double> scores(blocks_.size() * wide);
   std::vector<RowList> lists(blocks_.size());
-  for (std::int64_t i = 0; i < lessons.size(); ++i) {
-    const auto& lesson = lessons[i];
+  for (std::int64_t i = 0; i < training.size(); ++i) {
+    const auto& example = training[i];
     double fading = fading_;
     for (auto& block : blocks_) age(fading = fading_, growth(), block.own_rows);
     fading_ = fading;
@@ -142,7 +142,7 @@ void OnlineLearner::learn_jointly(const Lessons<Value>& lessons) {
       online_kernels<wide, wide>().log_odds(blocks_[b].rows.data(), lists[b], priors() * fading,
                                             scores.data() + b * wide);
     }
-    const auto own = lesson.code;
+    const auto own = example.code;
     double others = 0;  // the odds against the true class
     for (std::int32_t c = 0; c < n_classes_; ++c)
       if (c != own) others += std::exp(std::min(scores[c] - scores[own], 690.0));
@@ -152,7 +152,7 @@ void OnlineLearner::learn_jointly(const Lessons<Value>& lessons) {
     rows[own / wide].make(blocks_[own / wide]);
     list.values = nullptr;  // each word once, as the paper has it
     list.length = static_cast<double>(list.size);
-    add_losses<wide, wide>(blocks_[own / wide], list, {own % wide, loss * lesson.weight * fading, {}},
+    add_losses<wide, wide>(blocks_[own / wide], list, {own % wide, loss * example.weight * fading, {}},
                            n_learned_ + static_cast<double>(i));
   }
 }
@@ -162,14 +162,14 @@ void OnlineLearner::score(const Csr<Value>& documents, std::span<const std::int3
                           std::span<double> out, int n_threads) const {
   const auto n_classes = static_cast<std::int32_t>(std::ssize(place));
   parallel_ranges(documents.rows(), 64, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    Lessons<Value> lessons(documents, n_words_, options_.binary);
-    for (auto d = begin; d < end; ++d) lessons.add(d, 1, 0);
+    TrainingRows<Value> training(documents, n_words_, options_.binary);
+    for (auto d = begin; d < end; ++d) training.add(d, 1, 0);
     for (std::int64_t b = 0; b < n_blocks(); ++b)
       for_block(b, [&]<int width, int live>() {
         const auto first = static_cast<std::int32_t>(b) * width;
         const auto n = std::min({live, n_models() - first, n_classes - first});
-        Rows<Value, width> rows(lessons, blocks_[b]);
-        for (std::int64_t i = 0; i < lessons.size(); ++i) {
+        EvidenceRows<Value, width> rows(training, blocks_[b]);
+        for (std::int64_t i = 0; i < training.size(); ++i) {
           double scores[live];
           online_kernels<width, live>().log_odds(blocks_[b].rows.data(), rows.find(i), priors() * fading_,
                                                  scores);

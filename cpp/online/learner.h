@@ -72,7 +72,7 @@ struct EvidenceBlock {
 };
 
 template <class Value>
-class Lessons;  // see training_rows.h
+class TrainingRows;  // see training_rows.h
 
 class OnlineLearner {
  public:
@@ -145,13 +145,13 @@ class OnlineLearner {
   template <class Work>
   void for_block(std::int64_t b, Work&& work) const;
   template <class Value>
-  std::int64_t words_to_learn(const Lessons<Value>& lessons) const;
+  std::int64_t words_to_learn(const TrainingRows<Value>& training) const;
   template <class Value>
-  void learn_apart(const Lessons<Value>& lessons, int n_threads);
+  void learn_apart(const TrainingRows<Value>& training, int n_threads);
   template <int width, int live, class Value>
-  double learn_block(std::int64_t b, const Lessons<Value>& lessons);
+  double learn_block(std::int64_t b, const TrainingRows<Value>& training);
   template <class Value>
-  void learn_jointly(const Lessons<Value>& lessons);
+  void learn_jointly(const TrainingRows<Value>& training);
 
   OnlineOptions options_;
   int width_ = 1;  // models in a block

@@ -17,22 +17,22 @@ namespace genus {
 // Documents in the order of learning. What counts nothing is left out: values that are not above zero, and
 // words that there is no room for.
 template <class Value>
-class Lessons {
+class TrainingRows {
  public:
-  struct Lesson {
+  struct Example {
     std::int64_t begin, end;  // of its entries
     double weight;
     std::int32_t code;
   };
 
-  Lessons(const Csr<Value>& documents, std::int64_t n_words, bool binary)
+  TrainingRows(const Csr<Value>& documents, std::int64_t n_words, bool binary)
       : documents_(documents), n_words_(static_cast<std::uint32_t>(n_words)), binary_(binary) {}
 
-  std::int64_t size() const { return std::ssize(lessons_); }
-  const Lesson& operator[](std::int64_t i) const { return lessons_[static_cast<std::size_t>(i)]; }
-  void reserve(std::size_t n) { lessons_.reserve(n); }
+  std::int64_t size() const { return std::ssize(examples_); }
+  const Example& operator[](std::int64_t i) const { return examples_[static_cast<std::size_t>(i)]; }
+  void reserve(std::size_t n) { examples_.reserve(n); }
   void add(std::int64_t d, double weight, std::int32_t code) {
-    lessons_.push_back({documents_.indptr[d], documents_.indptr[d + 1], weight, code});
+    examples_.push_back({documents_.indptr[d], documents_.indptr[d + 1], weight, code});
   }
 
   bool binary() const { return binary_; }
@@ -48,7 +48,7 @@ class Lessons {
   // Makes reading faster, for those who read the entries often: puts them in the order of learning.
   void gather(int n_threads) {
     std::vector<std::int64_t> starts{0};
-    for (const auto& lesson : lessons_) starts.push_back(starts.back() + lesson.end - lesson.begin);
+    for (const auto& example : examples_) starts.push_back(starts.back() + example.end - example.begin);
     words_.resize(static_cast<std::size_t>(starts.back()));
     if (!binary_) values_.resize(words_.size());
     parallel_ranges(size(), 1024, n_threads, [&](std::int64_t begin, std::int64_t end) {
@@ -59,8 +59,8 @@ class Lessons {
           if (!binary_) values_[at] = static_cast<Value>(x);
           ++at;
         });
-        lessons_[i].begin = starts[i];
-        lessons_[i].end = at;
+        examples_[i].begin = starts[i];
+        examples_[i].end = at;
       }
     });
     documents_.indices = words_;
@@ -70,7 +70,7 @@ class Lessons {
 
   // The words of document i, whether they count or not.
   std::span<const std::int32_t> words(std::int64_t i) const {
-    return documents_.indices.subspan(lessons_[i].begin, lessons_[i].end - lessons_[i].begin);
+    return documents_.indices.subspan(examples_[i].begin, examples_[i].end - examples_[i].begin);
   }
 
   // Whether each of them is known to count, once.
@@ -82,8 +82,8 @@ class Lessons {
 
   std::int64_t count_entries() const {
     return std::accumulate(
-        lessons_.begin(), lessons_.end(), std::int64_t{0},
-        [](std::int64_t n, const Lesson& lesson) { return n + lesson.end - lesson.begin; });
+        examples_.begin(), examples_.end(), std::int64_t{0},
+        [](std::int64_t n, const Example& example) { return n + example.end - example.begin; });
   }
 
   // The words that occur, where these may be half of all: none otherwise.
@@ -98,16 +98,16 @@ class Lessons {
   // Calls visit(word, x) for all that counts in document i, in order.
   template <class Visit>
   void for_each(std::int64_t i, Visit&& visit) const {
-    only_words_ ? visit_entries<true>(lessons_[i], visit) : visit_entries<false>(lessons_[i], visit);
+    only_words_ ? visit_entries<true>(examples_[i], visit) : visit_entries<false>(examples_[i], visit);
   }
 
  private:
   template <bool only_words, class Visit>
-  void visit_entries(const Lesson& lesson, Visit& visit) const {
+  void visit_entries(const Example& example, Visit& visit) const {
     const std::int32_t* const indices = documents_.indices.data();
     const Value* const values = documents_.values.data();
     const auto n_words = n_words_;
-    for (auto k = lesson.begin; k < lesson.end; ++k) {
+    for (auto k = example.begin; k < example.end; ++k) {
       const auto x = only_words ? Value{1} : values[k];
       if (x > 0 && static_cast<std::uint32_t>(indices[k]) < n_words)
         visit(indices[k], static_cast<double>(x));
@@ -117,7 +117,7 @@ class Lessons {
   Csr<Value> documents_;
   std::uint32_t n_words_;
   bool binary_, only_words_ = false;
-  std::vector<Lesson> lessons_;
+  std::vector<Example> examples_;
   Buffer<std::int32_t> words_;  // once they are gathered
   Buffer<Value> values_;
 };
@@ -125,9 +125,10 @@ class Lessons {
 // The rows of documents in one block, found for some thousand entries at a time: the processor then waits for
 // many of them together.
 template <class Value, int width>
-class Rows {
+class EvidenceRows {
  public:
-  Rows(const Lessons<Value>& lessons, const EvidenceBlock& block) : lessons_(lessons), block_(block) {}
+  EvidenceRows(const TrainingRows<Value>& training, const EvidenceBlock& block)
+      : training_(training), block_(block) {}
 
   // Whether document i is not read yet: rows may move before it.
   bool begins_batch(std::int64_t i) const { return i == end_; }
@@ -135,7 +136,7 @@ class Rows {
   // Of document i, after all those before it.
   RowList find(std::int64_t i) {
     if (begins_batch(i)) {
-      if (block_.index.has_all() && lessons_.all_count_once(i)) return take_in_place(i);
+      if (block_.index.has_all() && training_.all_count_once(i)) return take_in_place(i);
       read_from(i);
     }
     const auto begin = starts_[i - begin_], end = starts_[i - begin_ + 1];
@@ -145,7 +146,7 @@ class Rows {
       const auto [place, word] = unknown_[next_unknown_];
       numbers_[place] = block_.index(word);  // a document since may have made one
     }
-    return {0, numbers_.data() + begin, lessons_.binary() ? nullptr : values_.data() + begin, end - begin,
+    return {0, numbers_.data() + begin, training_.binary() ? nullptr : values_.data() + begin, end - begin,
             lengths_[i - begin_]};
   }
 
@@ -169,9 +170,9 @@ class Rows {
   RowList take_in_place(std::int64_t i) {
     end_ = i + 1;
     first_unknown_ = next_unknown_ = 0;
-    if (i + 2 < lessons_.size()) ask_for_words(lessons_.words(i + 2));
-    if (end_ < lessons_.size()) ask_for_rows(as_numbers(lessons_.words(end_)), first_word);
-    const auto numbers = as_numbers(lessons_.words(i));
+    if (i + 2 < training_.size()) ask_for_words(training_.words(i + 2));
+    if (end_ < training_.size()) ask_for_rows(as_numbers(training_.words(end_)), first_word);
+    const auto numbers = as_numbers(training_.words(i));
     return {first_word, numbers.data(), nullptr, numbers.size(), static_cast<double>(numbers.size())};
   }
 
@@ -197,16 +198,17 @@ class Rows {
     begin_ = end_ = i;
     std::int64_t n_entries = 0;
     do {
-      n_entries += lessons_[end_].end - lessons_[end_].begin;
-    } while (++end_ < lessons_.size() && n_entries < batch);
+      n_entries += training_[end_].end - training_[end_].begin;
+    } while (++end_ < training_.size() && n_entries < batch);
     if (std::ssize(numbers_) < n_entries) numbers_.resize(n_entries);
-    if (!lessons_.binary() && std::ssize(values_) < n_entries) values_.resize(n_entries);
+    if (!training_.binary() && std::ssize(values_) < n_entries) values_.resize(n_entries);
     starts_.assign(1, 0);
     lengths_.clear();
     unknown_.clear();
     next_unknown_ = 0;
     block_.index.for_many([&](auto&& row_of) {
-      for (auto d = begin_; d < end_; ++d) lessons_.binary() ? read<true>(d, row_of) : read<false>(d, row_of);
+      for (auto d = begin_; d < end_; ++d)
+        training_.binary() ? read<true>(d, row_of) : read<false>(d, row_of);
     });
   }
 
@@ -216,7 +218,7 @@ class Rows {
     double* const values = values_.data();
     auto at = starts_.back();
     double length = 0;
-    lessons_.for_each(i, [&](std::int32_t word, double x) {
+    training_.for_each(i, [&](std::int32_t word, double x) {
       const std::uint32_t number = row_of(word);
       if (number == no_word) unknown_.push_back({at, word});
       numbers[at] = number;
@@ -230,7 +232,7 @@ class Rows {
     starts_.push_back(at);
   }
 
-  const Lessons<Value>& lessons_;
+  const TrainingRows<Value>& training_;
   const EvidenceBlock& block_;
   std::int64_t begin_ = 0, end_ = 0;  // the documents of the batch
   std::vector<std::size_t> starts_;   // of their numbers, and the end

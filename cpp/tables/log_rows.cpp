@@ -63,8 +63,8 @@ void add_scaled_rows(std::span<const double> scores, std::span<const double> fac
   });
 }
 
-std::vector<std::int32_t> clear_best(std::span<const double> scores, std::int64_t n_columns,
-                                     std::span<const double> distances, int n_threads) {
+std::vector<std::int32_t> best_or_ambiguous(std::span<const double> scores, std::int64_t n_columns,
+                                            std::span<const double> distances, int n_threads) {
   std::vector<std::int32_t> best(distances.size());
   parallel_ranges(std::ssize(distances), 64, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto d = begin; d < end; ++d) {

@@ -19,8 +19,8 @@ void add_scaled_rows(std::span<const double> scores, std::span<const double> fac
 
 // The column of the largest of each row, the first of equal ones; or -1 where another comes as near to it as
 // the row's distance. Where distances are 0, that is never.
-std::vector<std::int32_t> clear_best(std::span<const double> scores, std::int64_t n_columns,
-                                     std::span<const double> distances, int n_threads);
+std::vector<std::int32_t> best_or_ambiguous(std::span<const double> scores, std::int64_t n_columns,
+                                            std::span<const double> distances, int n_threads);
 
 // The k largest of each row, largest first, equal ones by column: their columns and exp(value - logsumexp).
 struct Top {

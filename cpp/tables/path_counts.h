@@ -12,9 +12,9 @@ namespace genus {
 
 // Takes 8 bytes per word and level. A node that is already there is not spread again: classes in tree order
 // change little but their own leaf.
-class PathLoader {
+class PathCounts {
  public:
-  PathLoader(const NodeTableView& table, std::int64_t n_words, std::int64_t levels)
+  PathCounts(const NodeTableView& table, std::int64_t n_words, std::int64_t levels)
       : table_(table),
         levels_(levels),
         loaded_(static_cast<std::size_t>(levels), -1),
@@ -30,7 +30,7 @@ class PathLoader {
   }
 
   // The counts of word w at the root, the node below, and so on.
-  const double* counts(std::int64_t w) const { return counts_.data() + w * levels_; }
+  const double* of_word(std::int64_t w) const { return counts_.data() + w * levels_; }
 
  private:
   void spread(std::int64_t node, std::int64_t level, bool fill) {

@@ -41,7 +41,7 @@ Buffer<double> column_values(const NodeTableView& counts, std::int64_t n_words, 
   Buffer<double> values(static_cast<std::size_t>(starts.back()));
   std::atomic<std::int64_t> next{0};
   parallel_for(std::min<std::int64_t>(n, std::max(n_threads, 1)), n_threads, [&](std::int64_t) {
-    PathLoader loader(counts, n_words, levels);
+    PathCounts path_counts(counts, n_words, levels);
     for (std::int64_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < n;) {
       if (starts[k] == starts[k + 1]) continue;
       const auto above = columns_above(columns, k);
@@ -51,13 +51,13 @@ Buffer<double> column_values(const NodeTableView& counts, std::int64_t n_words, 
         nodes[j] = columns.nodes[above[j]];
         factors[j] = totals[nodes[j]] > 0 ? columns.weights[above[j]] / totals[nodes[j]] : 0.0;
       }
-      loader.load(nodes);
+      path_counts.load(nodes);
       const auto uniform = columns.uniform[above.empty() ? k : above.front()];
       const auto begin = counts.row(columns.nodes[k]).begin;
       const auto factor = columns.weights[k] / totals[columns.nodes[k]];
       for (auto i = starts[k]; i < starts[k + 1]; ++i) {
         const auto cell = begin + i - starts[k];
-        const double* const seen = loader.counts(counts.words[cell]);
+        const double* const seen = path_counts.of_word(counts.words[cell]);
         double p = uniform;
         for (std::size_t j = 0; j < factors.size(); ++j) p += factors[j] * seen[j];
         values[i] = std::log1p(factor * counts.counts[cell] / p);

@@ -34,7 +34,7 @@ struct CellTerm {
 // sums += x * the cells of a row.
 void add_cells(CellTerm term, std::vector<float>& sums) {
   for (const std::uint64_t* at = term.cells;; ++at) {
-    const auto cell = std::bit_cast<RoughCell>(*at);
+    const auto cell = std::bit_cast<QuantizedCell>(*at);
     sums[cell.column & ~last_mark] += term.x * cell.value;
     if (cell.column & last_mark) return;
   }
@@ -49,16 +49,16 @@ inline void call_for(const void* at, int n_pairs) {
 template <class Value>
 class Gatherer {
  public:
-  Gatherer(const RoughView& rough, const Csr<Value>& documents, std::int64_t width)
-      : rough_(rough), documents_(documents), width_(width) {}
+  Gatherer(const QuantizedTableView& quantized, const Csr<Value>& documents, std::int64_t width)
+      : quantized_(quantized), documents_(documents), width_(width) {}
 
   void operator()(std::int64_t first, std::int64_t last, Sums& sums) {
     static const auto add_terms = quantized_kernels().add_terms;
     constexpr std::int64_t ahead = 24;  // entries between the call for a word's place and its use
     if (std::ssize(terms_) < last - first) terms_.resize(static_cast<std::size_t>(last - first));
     cell_terms_.clear();
-    const auto* const places = rough_.places.data();
-    const auto n_words = static_cast<std::uint64_t>(rough_.places.size());
+    const auto* const places = quantized_.places.data();
+    const auto n_words = static_cast<std::uint64_t>(quantized_.places.size());
     const auto last_entry = documents_.entries() - 1;
     auto* next = terms_.data();
     double length = 0, size = 0, rare = 0;
@@ -73,14 +73,14 @@ class Gatherer {
       const auto place = places[w];
       if (place >= 0) [[likely]] {
         *next++ = {place, static_cast<float>(x)};
-        call_for(rough_.steps.data() + place * width_, 3);
+        call_for(quantized_.steps.data() + place * width_, 3);
       } else {
-        cell_terms_.push_back({rough_.cells.data() + (-1 - place), static_cast<float>(x)});
+        cell_terms_.push_back({quantized_.cells.data() + (-1 - place), static_cast<float>(x)});
         call_for(cell_terms_.back().cells, 2);
         rare += std::abs(x);
       }
     }
-    add_terms({terms_.data(), next}, rough_.steps.data(), width_, sums.scores.data());
+    add_terms({terms_.data(), next}, quantized_.steps.data(), width_, sums.scores.data());
     std::fill(sums.scores.begin() + width_, sums.scores.end(), 0.0F);
     for (const auto& term : cell_terms_) add_cells(term, sums.scores);
     sums.length = length;
@@ -89,7 +89,7 @@ class Gatherer {
   }
 
  private:
-  const RoughView rough_;
+  const QuantizedTableView quantized_;
   const Csr<Value> documents_;
   const std::int64_t width_;
   std::vector<RowTerm> terms_;  // as many as the longest document has entries
@@ -152,22 +152,23 @@ struct ClassBase {
 // are rounded too: those of a table in single precision some terms at a time (term_sums.h), and all in double
 // precision.
 template <class Real>
-double rounding(const RoughView& rough, const ClassBase& base, std::int64_t n, const Sums& sums) {
+double rounding(const QuantizedTableView& quantized, const ClassBase& base, std::int64_t n,
+                const Sums& sums) {
   constexpr double single = std::is_same_v<Real, float> ? 0x1p-19 : 0.0;
   const auto roundings = static_cast<double>(n) + 4;
   const double u = std::ldexp(roundings, -24), share = u + u * u;
-  const double exact =
-      sums.size * single * rough.greatest +
-      std::ldexp(roundings, -50) * (base.largest_bias + sums.size * (base.largest_uniform + rough.greatest));
-  if (rough.is_in_order()) return 2 * (sums.size * share * rough.largest + exact);
-  const double of_steps = 0.5001 * rough.step + share * std::ldexp(rough.step, 15);
-  return 2 * (sums.size * of_steps + sums.rare * (rough.left_out + share * rough.largest) + exact);
+  const double exact = sums.size * single * quantized.greatest +
+                       std::ldexp(roundings, -50) *
+                           (base.largest_bias + sums.size * (base.largest_uniform + quantized.greatest));
+  if (quantized.is_in_order()) return 2 * (sums.size * share * quantized.largest + exact);
+  const double of_steps = 0.5001 * quantized.step + share * std::ldexp(quantized.step, 15);
+  return 2 * (sums.size * of_steps + sums.rare * (quantized.left_out + share * quantized.largest) + exact);
 }
 
 // The class of the largest score, or -1 where another comes as near to it as `distance`. Only classes are
 // looked at that the inner columns could lift to where they lift the one that is the best without them.
-std::int32_t clear_best(const std::vector<double>& scores, const LargestByLane& largest,
-                        const InnerSums& inner, std::size_t n_classes, double distance) {
+std::int32_t best_or_ambiguous(const std::vector<double>& scores, const LargestByLane& largest,
+                               const InnerSums& inner, std::size_t n_classes, double distance) {
   const auto top = std::max_element(largest.begin(), largest.end());
   auto first = static_cast<std::size_t>(top - largest.begin());
   while (first + largest.size() < n_classes && scores[first] != *top) first += largest.size();
@@ -193,7 +194,7 @@ std::int32_t clear_best(const std::vector<double>& scores, const LargestByLane& 
 
 // The rows of some documents.
 template <class Value>
-struct Selection {
+struct SelectedRows {
   std::vector<std::int64_t> indptr{0};
   std::vector<std::int32_t> indices;
   std::vector<Value> values;
@@ -206,18 +207,18 @@ struct Selection {
   }
 };
 
-// The rough scores of one document after another. Belongs to one thread.
+// The quantized scores of one document after another. Belongs to one thread.
 template <class Real, class Value>
-class Scorer {
+class QuantizedScorer {
  public:
-  Scorer(const RoughView& rough, const Csr<Value>& documents, const ClassBase& base,
-         const ColumnTree& columns)
-      : rough_(rough),
+  QuantizedScorer(const QuantizedTableView& quantized, const Csr<Value>& documents, const ClassBase& base,
+                  const ColumnTree& columns)
+      : quantized_(quantized),
         documents_(documents),
         base_(base),
         width_(std::ssize(base.bias)),
         add_rows_(of_rows(columns.n_classes)),
-        gather_(rough, documents, width_),
+        gather_(quantized, documents, width_),
         sums_{std::vector<float>(static_cast<std::size_t>(std::max(width_, columns.size())))},
         scores_(static_cast<std::size_t>(width_)),
         inner_(columns) {}
@@ -226,18 +227,18 @@ class Scorer {
   double operator()(std::int64_t d) {
     static const auto finish = quantized_kernels().finish;
     const auto first = documents_.indptr[d], last = documents_.indptr[d + 1];
-    if (rough_.is_in_order()) {
+    if (quantized_.is_in_order()) {
       RowSums weights;
-      add_rows_(rough_.rows, documents_, first, last, sums_.scores.data(), weights);
+      add_rows_(quantized_.rows, documents_, first, last, sums_.scores.data(), weights);
       sums_.length = weights.length;
       sums_.size = weights.size;
     } else {
       gather_(first, last, sums_);
-      inner_.load(sums_.scores, rough_.step);
+      inner_.load(sums_.scores, quantized_.step);
     }
-    largest_ = finish(sums_.scores.data(), rough_.step, base_.bias.data(), base_.uniform.data(), sums_.length,
-                      width_, scores_.data());
-    return rounding<Real>(rough_, base_, last - first, sums_);
+    largest_ = finish(sums_.scores.data(), quantized_.step, base_.bias.data(), base_.uniform.data(),
+                      sums_.length, width_, scores_.data());
+    return rounding<Real>(quantized_, base_, last - first, sums_);
   }
 
   // By class, and without what inner columns add.
@@ -253,7 +254,7 @@ class Scorer {
     return std::get<AddRows<Value>>(quantized_kernels().add_rows)[static_cast<std::size_t>(at)];
   }
 
-  const RoughView rough_;
+  const QuantizedTableView quantized_;
   const Csr<Value> documents_;
   const ClassBase& base_;
   const std::int64_t width_;
@@ -273,26 +274,27 @@ ClassBase class_base(std::span<const double> bias, std::span<const double> log_u
 }  // namespace
 
 template <class Real, class Value>
-std::vector<std::int32_t> best_classes_by(const RoughView& rough, const WordTableView<Real>& table,
-                                          const Csr<Value>& documents, std::span<const double> bias,
-                                          std::span<const double> log_uniform, const ColumnTree& columns,
-                                          int n_threads) {
+std::vector<std::int32_t> best_classes_by_quantized(const QuantizedTableView& quantized,
+                                                    const WordTableView<Real>& table,
+                                                    const Csr<Value>& documents, std::span<const double> bias,
+                                                    std::span<const double> log_uniform,
+                                                    const ColumnTree& columns, int n_threads) {
   const auto base = class_base(bias, log_uniform, columns);
   std::vector<std::int32_t> best(static_cast<std::size_t>(documents.rows()));
   const auto score_range = [&](std::int64_t begin, std::int64_t end) {
-    Scorer<Real, Value> score(rough, documents, base, columns);
+    QuantizedScorer<Real, Value> score(quantized, documents, base, columns);
     for (auto d = begin; d < end; ++d) {
       const auto distance = score(d);
-      best[d] = clear_best(score.scores(), score.largest(), score.inner(),
-                           static_cast<std::size_t>(columns.n_classes), distance);
+      best[d] = best_or_ambiguous(score.scores(), score.largest(), score.inner(),
+                                  static_cast<std::size_t>(columns.n_classes), distance);
     }
   };
   parallel_ranges(documents.rows(), rows_per_task(columns.size()), n_threads, score_range);
 
-  Selection<Value> unclear;
+  SelectedRows<Value> ambiguous;
   for (std::int64_t d = 0; d < documents.rows(); ++d)
-    if (best[d] < 0) unclear.add(documents, d);
-  const Csr<Value> rows{unclear.indptr, unclear.indices, unclear.values};
+    if (best[d] < 0) ambiguous.add(documents, d);
+  const Csr<Value> rows{ambiguous.indptr, ambiguous.indices, ambiguous.values};
   std::vector<std::int32_t> exact;
   if constexpr (std::is_same_v<Real, double>)  // trees have no other tables
     if (!columns.parents.empty())
@@ -305,14 +307,15 @@ std::vector<std::int32_t> best_classes_by(const RoughView& rough, const WordTabl
 }
 
 template <class Real, class Value>
-void add_rough_scores(const RoughView& rough, const Csr<Value>& documents, std::span<const double> bias,
-                      std::span<const double> log_uniform, std::span<const double> factors,
-                      std::span<double> total, std::span<double> distances, int n_threads) {
+void add_quantized_scores(const QuantizedTableView& quantized, const Csr<Value>& documents,
+                          std::span<const double> bias, std::span<const double> log_uniform,
+                          std::span<const double> factors, std::span<double> total,
+                          std::span<double> distances, int n_threads) {
   const ColumnTree columns{{}, std::ssize(bias)};
   const auto base = class_base(bias, log_uniform, columns);
   parallel_ranges(documents.rows(), rows_per_task(std::ssize(bias)), n_threads,
                   [&](std::int64_t begin, std::int64_t end) {
-                    Scorer<Real, Value> score(rough, documents, base, columns);
+                    QuantizedScorer<Real, Value> score(quantized, documents, base, columns);
                     for (auto d = begin; d < end; ++d) {
                       distances[d] += std::abs(factors[d]) * score(d);
                       double* const row = total.data() + d * std::ssize(bias);
@@ -322,13 +325,13 @@ void add_rough_scores(const RoughView& rough, const Csr<Value>& documents, std::
                   });
 }
 
-#define GENUS_INSTANTIATE(Real, Value)                                                                      \
-  template std::vector<std::int32_t> best_classes_by(const RoughView&, const WordTableView<Real>&,          \
-                                                     const Csr<Value>&, std::span<const double>,            \
-                                                     std::span<const double>, const ColumnTree&, int);      \
-  template void add_rough_scores<Real>(const RoughView&, const Csr<Value>&, std::span<const double>,        \
-                                       std::span<const double>, std::span<const double>, std::span<double>, \
-                                       std::span<double>, int);
+#define GENUS_INSTANTIATE(Real, Value)                                                                   \
+  template std::vector<std::int32_t> best_classes_by_quantized(                                          \
+      const QuantizedTableView&, const WordTableView<Real>&, const Csr<Value>&, std::span<const double>, \
+      std::span<const double>, const ColumnTree&, int);                                                  \
+  template void add_quantized_scores<Real>(                                                              \
+      const QuantizedTableView&, const Csr<Value>&, std::span<const double>, std::span<const double>,    \
+      std::span<const double>, std::span<double>, std::span<double>, int);
 GENUS_INSTANTIATE(float, float)
 GENUS_INSTANTIATE(float, double)
 GENUS_INSTANTIATE(float, std::int64_t)

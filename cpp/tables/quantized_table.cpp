@@ -144,18 +144,18 @@ Sizes measure_words(const WordTableView<Real>& table, const ColumnTree& columns,
 }
 
 template <class Real>
-RoughTable make_in_order(const WordTableView<Real>& table, const ColumnTree& columns, int n_threads) {
-  RoughTable rough;
+QuantizedTable make_in_order(const WordTableView<Real>& table, const ColumnTree& columns, int n_threads) {
+  QuantizedTable quantized;
   const auto width = filled_up(columns.n_classes, lanes_in_order);
-  rough.rows.resize(static_cast<std::size_t>(table.words() * width), 0);
+  quantized.rows.resize(static_cast<std::size_t>(table.words() * width), 0);
   const auto add = [&](std::int64_t w, WordScores<Real>& word, Sizes& sizes) {
     sizes.largest = std::max(sizes.largest, word.largest());
     const auto scores = word.sum_paths();
-    std::transform(scores.begin(), scores.end(), rough.rows.begin() + w * width,
+    std::transform(scores.begin(), scores.end(), quantized.rows.begin() + w * width,
                    [](double score) { return static_cast<float>(score); });
   };
-  rough.greatest = rough.largest = measure_words(table, columns, n_threads, add).largest;
-  return rough;
+  quantized.greatest = quantized.largest = measure_words(table, columns, n_threads, add).largest;
+  return quantized;
 }
 
 // The middle between the least and the greatest score, and how far they are from it.
@@ -195,7 +195,7 @@ void write_steps(std::span<const double> scores, double step, std::int16_t* out)
 // At least one cell: a row of nothing has one of column 0.
 template <class Real>
 void write_cells(const WordScores<Real>& word, double step, std::uint64_t* out) {
-  RoughCell last{0, 0};
+  QuantizedCell last{0, 0};
   bool is_first = true;
   word.each_cell([&](std::int32_t column, double value) {
     if (!std::exchange(is_first, false)) *out++ = std::bit_cast<std::uint64_t>(last);
@@ -213,56 +213,57 @@ bool is_worth_a_row(const WordScores<Real>& word, std::int64_t width) {
 }
 
 template <class Real>
-RoughTable make_with_places(const WordTableView<Real>& table, const ColumnTree& columns, int n_threads) {
-  RoughTable rough;
+QuantizedTable make_with_places(const WordTableView<Real>& table, const ColumnTree& columns, int n_threads) {
+  QuantizedTable quantized;
   const auto width = filled_up(columns.n_classes, block_of_classes);
   // First 0 for words with rows, and for others how many cells they have, less than 0.
-  rough.places.resize(static_cast<std::size_t>(table.words()));
+  quantized.places.resize(static_cast<std::size_t>(table.words()));
   const auto measure = [&](std::int64_t w, WordScores<Real>& word, Sizes& sizes) {
     if (is_worth_a_row(word, width)) {
-      rough.places[w] = 0;
+      quantized.places[w] = 0;
       const auto [middle, half] = range_of(word.sum_paths());
       sizes.take_in({half, std::abs(middle) + half, 0});
     } else {
-      rough.places[w] = -static_cast<std::int32_t>(std::max<std::int64_t>(word.n_cells(), 1));
+      quantized.places[w] = -static_cast<std::int32_t>(std::max<std::int64_t>(word.n_cells(), 1));
       const auto largest = word.largest();
       sizes.take_in({0, largest, largest});
     }
   };
   const auto sizes = measure_words(table, columns, n_threads, measure);
-  rough.greatest = sizes.greatest;
-  rough.largest = sizes.largest;
-  rough.step = sizes.half > 0 ? sizes.half / most_steps : 1;
-  rough.left_out = static_cast<double>(columns.levels()) * negligible;
+  quantized.greatest = sizes.greatest;
+  quantized.largest = sizes.largest;
+  quantized.step = sizes.half > 0 ? sizes.half / most_steps : 1;
+  quantized.left_out = static_cast<double>(columns.levels()) * negligible;
   std::int32_t n_rows = 0, n_cells = 0;
-  for (auto& place : rough.places)
+  for (auto& place : quantized.places)
     place = place == 0 ? n_rows++ : -1 - std::exchange(n_cells, n_cells - place);
-  rough.steps.resize(static_cast<std::size_t>(n_rows * width), 0);
-  rough.cells.resize(static_cast<std::size_t>(n_cells));
+  quantized.steps.resize(static_cast<std::size_t>(n_rows * width), 0);
+  quantized.cells.resize(static_cast<std::size_t>(n_cells));
   parallel_ranges(table.words(), grain, n_threads, [&](std::int64_t first, std::int64_t last) {
     for_each_word(table, columns, first, last, [&](std::int64_t w, WordScores<Real>& word) {
-      const auto place = rough.places[w];
-      place >= 0 ? write_steps(word.sum_paths(), rough.step, rough.steps.data() + place * width)
-                 : write_cells(word, rough.step, rough.cells.data() + (-1 - place));
+      const auto place = quantized.places[w];
+      place >= 0 ? write_steps(word.sum_paths(), quantized.step, quantized.steps.data() + place * width)
+                 : write_cells(word, quantized.step, quantized.cells.data() + (-1 - place));
     });
   });
-  return rough;
+  return quantized;
 }
 
 }  // namespace
 
 template <class Real>
-RoughTable make_rough(const WordTableView<Real>& table, const ColumnTree& columns, int n_threads) {
+QuantizedTable make_quantized(const WordTableView<Real>& table, const ColumnTree& columns, int n_threads) {
   return are_in_order(table.words(), columns.n_classes) ? make_in_order(table, columns, n_threads)
                                                         : make_with_places(table, columns, n_threads);
 }
 
-template RoughTable make_rough(const WordTableView<float>&, const ColumnTree&, int);
-template RoughTable make_rough(const WordTableView<double>&, const ColumnTree&, int);
+template QuantizedTable make_quantized(const WordTableView<float>&, const ColumnTree&, int);
+template QuantizedTable make_quantized(const WordTableView<double>&, const ColumnTree&, int);
 
-bool fits(const RoughView& rough, std::int64_t n_words, std::int64_t n_classes) {
-  if (!are_in_order(n_words, n_classes)) return std::ssize(rough.places) == n_words;
-  return rough.is_in_order() && std::ssize(rough.rows) == n_words * filled_up(n_classes, lanes_in_order);
+bool fits(const QuantizedTableView& quantized, std::int64_t n_words, std::int64_t n_classes) {
+  if (!are_in_order(n_words, n_classes)) return std::ssize(quantized.places) == n_words;
+  return quantized.is_in_order() &&
+         std::ssize(quantized.rows) == n_words * filled_up(n_classes, lanes_in_order);
 }
 
 }  // namespace genus

@@ -18,7 +18,7 @@ namespace genus {
 //
 // A table of few classes that is small even with every row filled up has them all in single precision, in
 // `rows`, in the order of the words, and no places; `step` is 1.
-struct RoughTable {
+struct QuantizedTable {
   std::vector<std::int32_t> places;
   Buffer<float> rows;
   Buffer<std::int16_t> steps;
@@ -29,9 +29,9 @@ struct RoughTable {
   double left_out = 0;  // of a path of a word that has cells, at most
 };
 template <class Real>
-RoughTable make_rough(const WordTableView<Real>& table, const ColumnTree& columns, int n_threads);
+QuantizedTable make_quantized(const WordTableView<Real>& table, const ColumnTree& columns, int n_threads);
 
-struct RoughView {
+struct QuantizedTableView {
   std::span<const std::int32_t> places;
   std::span<const float> rows;
   std::span<const std::int16_t> steps;
@@ -43,7 +43,8 @@ struct RoughView {
 
   bool is_in_order() const { return places.empty(); }
 };
-bool fits(const RoughView& rough, std::int64_t n_words, std::int64_t n_classes);  // a table of this size?
+bool fits(const QuantizedTableView& quantized, std::int64_t n_words,
+          std::int64_t n_classes);  // a table of this size?
 
 // Rows in order have whole vectors of so many classes.
 constexpr std::int64_t lanes_in_order = 8;
@@ -58,7 +59,7 @@ constexpr std::int64_t filled_up(std::int64_t n, std::int64_t block) {
 }
 
 // A cell of a row that is not full, in 64 bits.
-struct RoughCell {
+struct QuantizedCell {
   std::uint32_t column;  // the highest bit marks the last of a row
   float value;
 };

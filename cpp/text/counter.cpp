@@ -319,21 +319,21 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
   CountedRows<Value> result;
   result.indptr.assign(n_documents + 1, 0);
   result.unknown.assign(n_documents, 0);
-  const auto n_finders =
+  const auto n_lookups =
       std::min<std::size_t>(ranges.size(), static_cast<std::size_t>(std::max(n_threads, 1)));
-  std::vector<Part> parts(n_finders > 1 ? ranges.size() : n_finders);  // one thread appends to one
-  std::vector<Finder> finders;
-  finders.reserve(n_finders);
-  while (finders.size() < n_finders) finders.emplace_back(vocabulary, range, n_documents);
-  std::vector<KeyCounter> counters(n_finders);
+  std::vector<Part> parts(n_lookups > 1 ? ranges.size() : n_lookups);  // one thread appends to one
+  std::vector<NGramLookup> lookups;
+  lookups.reserve(n_lookups);
+  while (lookups.size() < n_lookups) lookups.emplace_back(vocabulary, range, n_documents);
+  std::vector<KeyCounter> counters(n_lookups);
   for_each_range(source, range.edges, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
     std::vector<std::uint32_t> keys;
     KeyCounter& count_keys = counters[worker.id];
-    Finder& finder = finders[worker.id];
+    NGramLookup& lookup = lookups[worker.id];
     const Batch& batch = worker.batch;
     Part& part = parts[std::min(r, parts.size() - 1)];
     const auto look_up = [&] {
-      if (n_hash == 0) finder.look_up(batch);
+      if (n_hash == 0) lookup.look_up(batch);
     };
     for_each_document(worker, ranges[r], look_up, [&](std::int64_t d, std::size_t i) {
       keys.clear();
@@ -344,7 +344,7 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
             keys.push_back(static_cast<std::uint32_t>(hashed_column(worker.hashes[k], n_hash)));
         });
       } else {
-        result.unknown[row] = finder.columns(batch, i, keys);
+        result.unknown[row] = lookup.columns(batch, i, keys);
       }
       const std::size_t begin = part.indices.size();
       part.indices.resize(begin + keys.size());

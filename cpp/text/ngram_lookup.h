@@ -50,9 +50,9 @@ inline void places_of_n_grams(const Batch& batch, std::size_t n, std::vector<std
 
 // The columns of the n-grams of one batch after another, through a vocabulary. Belongs to one thread, and
 // remembers frequent words.
-class Finder {
+class NGramLookup {
  public:
-  Finder(const Vocabulary& vocabulary, NGramRange range, std::size_t n_documents)
+  NGramLookup(const Vocabulary& vocabulary, NGramRange range, std::size_t n_documents)
       : vocabulary_(vocabulary), range_(range), cache_(is_near() ? 0 : n_documents), columns_(1) {}
 
   void look_up(const Batch& batch) {

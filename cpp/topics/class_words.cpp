@@ -36,7 +36,7 @@ ClassWords number_class_words(const LabelledRows<Value>& documents, std::int64_t
   struct Seen {
     std::int32_t c, place;  // the last class that had the word, and its number there
   };
-  parallel_lanes(
+  parallel_with_memory(
       n_classes, n_threads, [&] { return std::vector<Seen>(static_cast<std::size_t>(n_words), {-1, 0}); },
       [&](std::int64_t c, std::vector<Seen>& last) {
         std::int32_t n = 0;

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int32_t most_single_draws = 16;  // more tokens of a cell than this are drawn as binomials
 
 using Word = SweepMemory::Word;
-using Lane = SweepMemory::Lane;
+using ThreadMemory = SweepMemory::ThreadMemory;
 
 // Documents of one class that one thread draws in one go.
 struct Chunk {
@@ -142,51 +142,51 @@ class Sweep {
     const auto n_chunks = std::ssize(chunks);
     for (const auto& chunk : chunks)
       if (chunk.shared) memory_.shared_topics[chunk.c].resize(chains_.n_chains * words_.size_of(chunk.c));
-    memory_.lanes.resize(static_cast<std::size_t>(n_threads));
-    std::atomic<std::size_t> n_lanes{0};
-    parallel_lanes(
+    memory_.threads.resize(static_cast<std::size_t>(n_threads));
+    std::atomic<std::size_t> n_started{0};
+    parallel_with_memory(
         chains_.n_chains * n_chunks, n_threads,
         [&] {
-          auto& lane = memory_.lanes[n_lanes++];
-          lane.background.resize(static_cast<std::size_t>(priors_.n_words));
-          return &lane;
+          auto& thread = memory_.threads[n_started++];
+          thread.background.resize(static_cast<std::size_t>(priors_.n_words));
+          return &thread;
         },
-        [&](std::int64_t i, Lane* lane) {
+        [&](std::int64_t i, ThreadMemory* thread) {
           const auto r = i / n_chunks;
-          if (lane->chain != r) flush(*lane);
-          lane->chain = r;
-          draw_chunk(chunks[i % n_chunks], *lane);
+          if (thread->chain != r) flush(*thread);
+          thread->chain = r;
+          draw_chunk(chunks[i % n_chunks], *thread);
         },
-        [&](Lane* lane) { flush(*lane); });
+        [&](ThreadMemory* thread) { flush(*thread); });
     take_over();
   }
 
  private:
-  void draw_chunk(const Chunk& chunk, Lane& lane) {
+  void draw_chunk(const Chunk& chunk, ThreadMemory& thread) {
     const auto columns = words_.words_of(chunk.c);
-    lane.words.resize(columns.size());
+    thread.words.resize(columns.size());
     if (start_)
-      draw_first(chunk, lane);
+      draw_first(chunk, thread);
     else
-      draw_next(chunk, lane);
+      draw_next(chunk, thread);
     // A class's counts are replaced as soon as nobody reads them any more.
     auto* const shared =
-        chunk.shared ? memory_.shared_topics[chunk.c].data() + lane.chain * std::ssize(columns) : nullptr;
-    auto* const topics = topics_of(chunk.c, lane.chain);
+        chunk.shared ? memory_.shared_topics[chunk.c].data() + thread.chain * std::ssize(columns) : nullptr;
+    auto* const topics = topics_of(chunk.c, thread.chain);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      lane.background[columns[i]] += lane.words[i].to_background;
+      thread.background[columns[i]] += thread.words[i].to_background;
       if (chunk.shared)
-        std::atomic_ref(shared[i]).fetch_add(lane.words[i].to_topic, std::memory_order_relaxed);
+        std::atomic_ref(shared[i]).fetch_add(thread.words[i].to_topic, std::memory_order_relaxed);
       else
-        topics[i] = lane.words[i].to_topic;
+        topics[i] = thread.words[i].to_topic;
     }
   }
 
-  void draw_first(const Chunk& chunk, Lane& lane) {
+  void draw_first(const Chunk& chunk, ThreadMemory& thread) {
     const auto columns = words_.words_of(chunk.c);
     const auto topics = start_->of_class(words_, chunk.c);
     for (std::size_t i = 0; i < columns.size(); ++i)
-      lane.words[i] = {start_->background(columns[i]), topics.topic[i], 0, 0};
+      thread.words[i] = {start_->background(columns[i]), topics.topic[i], 0, 0};
     OwnStart own(topics, priors_.n_words);
     for (auto i = chunk.begin; i < chunk.end; ++i) {
       const auto values = documents_.values(i);
@@ -194,49 +194,50 @@ class Sweep {
       double length = 0;
       for (const auto x : values) length += static_cast<double>(x);
       own.read(i, places, values, length);
-      draw(i, lane, 1, 1, [&](std::size_t e, double x, double) { return own(places[e], x); });
+      draw(i, thread, 1, 1, [&](std::size_t e, double x, double) { return own(places[e], x); });
     }
   }
 
-  void draw_next(const Chunk& chunk, Lane& lane) {
+  void draw_next(const Chunk& chunk, ThreadMemory& thread) {
     const auto columns = words_.words_of(chunk.c);
-    const std::span<const std::int64_t> topics(topics_of(chunk.c, lane.chain), columns.size());
-    const auto background = chains_.background.subspan(lane.chain * priors_.n_words, priors_.n_words);
+    const std::span<const std::int64_t> topics(topics_of(chunk.c, thread.chain), columns.size());
+    const auto background = chains_.background.subspan(thread.chain * priors_.n_words, priors_.n_words);
     const auto [alpha, beta, n_words] = priors_;
     const double added = beta * static_cast<double>(n_words);
-    const double per_background = 1 / (background_totals_[lane.chain] + added);
+    const double per_background = 1 / (background_totals_[thread.chain] + added);
     const double per_topic = 1 / (total_of(topics) + added);
     for (std::size_t i = 0; i < columns.size(); ++i)
-      lane.words[i] = {(static_cast<double>(background[columns[i]]) / one + beta) * per_background,
-                       (static_cast<double>(topics[i]) / one + beta) * per_topic, 0, 0};
+      thread.words[i] = {(static_cast<double>(background[columns[i]]) / one + beta) * per_background,
+                         (static_cast<double>(topics[i]) / one + beta) * per_topic, 0, 0};
     for (auto i = chunk.begin; i < chunk.end; ++i) {
-      const auto* const mixture = mixture_of(i, lane);
-      const auto* const own = own_of(i, lane);
+      const auto* const mixture = mixture_of(i, thread);
+      const auto* const own = own_of(i, thread);
       const double own_weight = (mixture[2] + alpha) / (mixture[2] + added);
       const auto own_topic = [=, beta = beta](std::size_t e, double, double weight) {
         return own_weight * (own[e] * weight + beta);
       };
-      draw(i, lane, mixture[0] + alpha, mixture[1] + alpha, own_topic);
+      draw(i, thread, mixture[0] + alpha, mixture[1] + alpha, own_topic);
     }
   }
 
   template <class OwnTopic>
-  void draw(std::int64_t i, Lane& lane, double background_weight, double topic_weight, OwnTopic&& own_topic) {
-    const RandomStream random(seed_, static_cast<std::uint64_t>(number_ * chains_.n_chains + lane.chain),
+  void draw(std::int64_t i, ThreadMemory& thread, double background_weight, double topic_weight,
+            OwnTopic&& own_topic) {
+    const RandomStream random(seed_, static_cast<std::uint64_t>(number_ * chains_.n_chains + thread.chain),
                               static_cast<std::uint64_t>(i));
-    draw_document(documents_.values(i), places_of(i), lane.words, background_weight, topic_weight, own_topic,
-                  random, own_of(i, lane), mixture_of(i, lane));
+    draw_document(documents_.values(i), places_of(i), thread.words, background_weight, topic_weight,
+                  own_topic, random, own_of(i, thread), mixture_of(i, thread));
   }
 
   std::span<const std::int32_t> places_of(std::int64_t i) const {
     const auto first = documents_.entry_starts[i];
     return words_.places.subspan(first, documents_.entry_starts[i + 1] - first);
   }
-  Own* own_of(std::int64_t i, const Lane& lane) const {
-    return chains_.own.data() + lane.chain * documents_.entries() + documents_.entry_starts[i];
+  Own* own_of(std::int64_t i, const ThreadMemory& thread) const {
+    return chains_.own.data() + thread.chain * documents_.entries() + documents_.entry_starts[i];
   }
-  double* mixture_of(std::int64_t i, const Lane& lane) const {
-    return chains_.mixtures.data() + 3 * (lane.chain * documents_.documents() + i);
+  double* mixture_of(std::int64_t i, const ThreadMemory& thread) const {
+    return chains_.mixtures.data() + 3 * (thread.chain * documents_.documents() + i);
   }
 
   std::int64_t* topics_of(std::int64_t c, std::int64_t r) const {
@@ -244,15 +245,15 @@ class Sweep {
   }
 
   // Adds a thread's background tokens to those of its chain.
-  void flush(Lane& lane) {
-    if (lane.chain < 0) return;
+  void flush(ThreadMemory& thread) {
+    if (thread.chain < 0) return;
     const std::lock_guard lock(background_lock_);
     // The first sweep reads no counts, and so can add to them.
     auto* const counted = number_ > 0 ? memory_.background.data() : chains_.background.data();
-    auto* const sums = counted + lane.chain * priors_.n_words;
-    for (std::size_t w = 0; w < lane.background.size(); ++w) sums[w] += lane.background[w];
-    std::fill(lane.background.begin(), lane.background.end(), 0);
-    lane.chain = -1;
+    auto* const sums = counted + thread.chain * priors_.n_words;
+    for (std::size_t w = 0; w < thread.background.size(); ++w) sums[w] += thread.background[w];
+    std::fill(thread.background.begin(), thread.background.end(), 0);
+    thread.chain = -1;
   }
 
   // What was counted becomes the chains', and the memory is zero again.

@@ -45,13 +45,13 @@ struct SweepMemory {
   };
 
   // A thread's: the words of its class, and the background tokens of its chain.
-  struct Lane {
+  struct ThreadMemory {
     std::int64_t chain = -1;
     Buffer<Word> words;
     Table<std::int64_t> background;
   };
 
-  std::vector<Lane> lanes;
+  std::vector<ThreadMemory> threads;
   Table<std::int64_t> background;  // as in ChainStates: what is counted in sweeps after the first
   std::vector<Table<std::int64_t>> shared_topics;  // the same of classes that threads share, by chain
 };

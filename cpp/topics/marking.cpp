@@ -55,7 +55,7 @@ Buffer<double> mark(const WordTableView<std::int64_t>& topics, std::span<const d
   const double added = priors.beta * static_cast<double>(priors.n_words);
   const double background_total = std::accumulate(background.begin(), background.end(), 0.0) + added;
   const auto n_tasks = (documents.rows() + documents_per_task - 1) / documents_per_task;
-  parallel_lanes(
+  parallel_with_memory(
       n_tasks, n_threads, [] { return std::vector<Known>(); },
       [&](std::int64_t task, std::vector<Known>& words) {
         const auto last = std::min(documents.rows(), (task + 1) * documents_per_task);

@@ -320,8 +320,8 @@ def best_classes(
     n_threads: int,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 @overload
-def best_classes_by(
-    rough: tuple[
+def best_classes_by_quantized(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -344,8 +344,8 @@ def best_classes_by(
     n_threads: int,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 @overload
-def best_classes_by(
-    rough: tuple[
+def best_classes_by_quantized(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -368,8 +368,8 @@ def best_classes_by(
     n_threads: int,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 @overload
-def best_classes_by(
-    rough: tuple[
+def best_classes_by_quantized(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -392,8 +392,8 @@ def best_classes_by(
     n_threads: int,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 @overload
-def best_classes_by(
-    rough: tuple[
+def best_classes_by_quantized(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -416,8 +416,8 @@ def best_classes_by(
     n_threads: int,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 @overload
-def best_classes_by(
-    rough: tuple[
+def best_classes_by_quantized(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -440,8 +440,8 @@ def best_classes_by(
     n_threads: int,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 @overload
-def best_classes_by(
-    rough: tuple[
+def best_classes_by_quantized(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -464,8 +464,8 @@ def best_classes_by(
     n_threads: int,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 @overload
-def add_rough_scores(
-    rough: tuple[
+def add_quantized_scores(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -489,8 +489,8 @@ def add_rough_scores(
     n_threads: int,
 ) -> None: ...
 @overload
-def add_rough_scores(
-    rough: tuple[
+def add_quantized_scores(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -514,8 +514,8 @@ def add_rough_scores(
     n_threads: int,
 ) -> None: ...
 @overload
-def add_rough_scores(
-    rough: tuple[
+def add_quantized_scores(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -539,8 +539,8 @@ def add_rough_scores(
     n_threads: int,
 ) -> None: ...
 @overload
-def add_rough_scores(
-    rough: tuple[
+def add_quantized_scores(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -564,8 +564,8 @@ def add_rough_scores(
     n_threads: int,
 ) -> None: ...
 @overload
-def add_rough_scores(
-    rough: tuple[
+def add_quantized_scores(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -589,8 +589,8 @@ def add_rough_scores(
     n_threads: int,
 ) -> None: ...
 @overload
-def add_rough_scores(
-    rough: tuple[
+def add_quantized_scores(
+    quantized: tuple[
         Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -716,7 +716,7 @@ def score_without_self(
     n_threads: int,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 @overload
-def make_rough(
+def make_quantized(
     indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -734,7 +734,7 @@ def make_rough(
     float,
 ]: ...
 @overload
-def make_rough(
+def make_quantized(
     indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -794,7 +794,7 @@ def build_table(
     Annotated[NDArray[numpy.int32], dict(shape=(None,))],
     Annotated[NDArray[numpy.float64], dict(shape=(None,))],
 ]: ...
-def rough_sums(
+def quantized_sums(
     rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     steps: Annotated[NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -814,7 +814,7 @@ def add_scaled_rows(
     total: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
     n_threads: int,
 ) -> None: ...
-def clear_best(
+def best_or_ambiguous(
     scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_threads: int,
@@ -1342,7 +1342,7 @@ def em_shares(
     rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    n_lanes: int,
+    n_repetitions: int,
     hard: bool,
     level: str,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
@@ -1731,7 +1731,7 @@ def information_gain(
     totals: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_threads: int,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-def refine(
+def solve_hinge(
     rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -1752,7 +1752,7 @@ def refine(
     Annotated[NDArray[numpy.int32], dict(shape=(None,))],
     Annotated[NDArray[numpy.float64], dict(shape=(None,))],
 ]: ...
-def refined_scores(
+def hinge_scores(
     rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],

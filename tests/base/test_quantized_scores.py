@@ -1,4 +1,4 @@
-"""Rough scores first: the best classes are those of the exact scores, whatever the table holds."""
+"""Quantized scores first: the best classes are those of the exact scores, whatever the table holds."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def test_the_best_classes_are_those_of_the_exact_scores(n_classes, spread, in_tr
         exact = _core.best_classes_of_paths(*table, *documents, *numbers, parents, n_classes, 1)
     else:
         exact = _core.best_classes(*table, *documents, *numbers, 1)
-    rough = _core.make_rough(*table, parents, n_classes, 1)
+    quantized = _core.make_quantized(*table, parents, n_classes, 1)
     for n_threads in (1, 3):
-        best = _core.best_classes_by(rough, *table, *documents, *numbers, parents, n_classes, n_threads)
+        best = _core.best_classes_by_quantized(quantized, *table, *documents, *numbers, parents, n_classes, n_threads)
         np.testing.assert_array_equal(best, exact)
 
 
@@ -91,8 +91,8 @@ def test_words_that_differ_by_less_than_a_step_are_scored_again(n_classes, sprea
     documents = kept.indptr.astype(np.int64), (kept.indices + 1).astype(np.int32), kept.data
     numbers, flat = (np.zeros(n_classes), np.zeros(n_classes)), np.empty(0, np.int32)
     exact = _core.best_classes(*table, *documents, *numbers, 1)
-    rough = _core.make_rough(*table, flat, n_classes, 1)
-    best = _core.best_classes_by(rough, *table, *documents, *numbers, flat, n_classes, 1)
+    quantized = _core.make_quantized(*table, flat, n_classes, 1)
+    best = _core.best_classes_by_quantized(quantized, *table, *documents, *numbers, flat, n_classes, 1)
     np.testing.assert_array_equal(best, exact)
 
 
@@ -109,8 +109,8 @@ def test_inner_nodes_lift_classes_from_behind(seed):
     filled = sparse.csr_array(values)
     table = filled.indptr.astype(np.int64), filled.indices.astype(np.int32), filled.data
     documents, numbers = random_documents(True, rng), (np.zeros(len(parents)), np.zeros(len(parents)))
-    rough = _core.make_rough(*table, parents, n_classes, 1)
-    best = _core.best_classes_by(rough, *table, *documents, *numbers, parents, n_classes, 1)
+    quantized = _core.make_quantized(*table, parents, n_classes, 1)
+    best = _core.best_classes_by_quantized(quantized, *table, *documents, *numbers, parents, n_classes, 1)
     exact = _core.best_classes_of_paths(*table, *documents, *numbers, parents, n_classes, 1)
     assert best.tolist() == exact.tolist()
 
@@ -125,8 +125,8 @@ def test_what_is_left_out_may_decide():
     table = sizes, columns, np.append(np.linspace(0, 10, n_classes), [1.0, 1.0 - 3e-4, 4e-4])
     documents = np.array([0, 1]), np.array([1], np.int32), np.array([1.0])
     numbers = np.zeros(n_classes + 1), np.zeros(n_classes + 1)
-    rough = _core.make_rough(*table, parents, n_classes, 1)
-    best = _core.best_classes_by(rough, *table, *documents, *numbers, parents, n_classes, 1)
+    quantized = _core.make_quantized(*table, parents, n_classes, 1)
+    best = _core.best_classes_by_quantized(quantized, *table, *documents, *numbers, parents, n_classes, 1)
     assert best.tolist() == _core.best_classes_of_paths(*table, *documents, *numbers, parents, n_classes, 1).tolist()
     assert best.tolist() == [1]
 
@@ -138,7 +138,7 @@ def test_every_kernel_adds_up_rows(width, n_terms):
     steps = rng.integers(-(2**15), 2**15, (9, width)).astype(np.int16)
     rows, x = rng.integers(0, 9, n_terms).astype(np.int32), rng.integers(-8, 9, n_terms).astype(np.float32)
     for level in _core.simd_levels():
-        sums = _core.rough_sums(rows, x, steps.ravel(), width, level)
+        sums = _core.quantized_sums(rows, x, steps.ravel(), width, level)
         np.testing.assert_array_equal(sums, x @ steps[rows].astype(np.float32))  # whole numbers below 2^24: exact
 
 
@@ -148,9 +148,9 @@ def test_a_table_of_wild_numbers_does_no_harm(value):
     (indptr, classes, values), documents = random_table(100, 1.0, rng), random_documents(True, rng)
     values[:: len(values) // 50] = value
     numbers = np.zeros(100), np.zeros(100)
-    rough = _core.make_rough(indptr, classes, values, np.empty(0, np.int32), 100, 1)
-    best = _core.best_classes_by(
-        rough, indptr, classes, values, *documents, *numbers, np.empty(0, np.int32), 100, 1
+    quantized = _core.make_quantized(indptr, classes, values, np.empty(0, np.int32), 100, 1)
+    best = _core.best_classes_by_quantized(
+        quantized, indptr, classes, values, *documents, *numbers, np.empty(0, np.int32), 100, 1
     )  # fmt: skip
     assert ((best >= 0) & (best < 100)).all()
 
@@ -163,13 +163,13 @@ def test_a_table_of_wild_numbers_does_no_harm(value):
     seed=st.integers(0, 2**32 - 1),
 )
 @settings(deadline=None, max_examples=100)
-def test_differences_of_rough_scores_are_off_by_no_more_than_they_say(n_classes, spread, single, full, seed):
+def test_differences_of_quantized_scores_are_off_by_no_more_than_they_say(n_classes, spread, single, full, seed):
     rng = np.random.default_rng(seed)
     indptr, classes, values = full_table(n_classes, spread, rng) if full else random_table(n_classes, spread, rng)
     table = indptr, classes, values.astype(np.float32) if single else values
     documents = one_word_each() if full else random_documents(False, rng)
     numbers = spread * rng.standard_normal(n_classes) - 3, spread * rng.standard_normal(n_classes) - 8
-    rough = _core.make_rough(*table, np.empty(0, np.int32), n_classes, 1)
+    quantized = _core.make_quantized(*table, np.empty(0, np.int32), n_classes, 1)
     n_documents = len(documents[0]) - 1
     factors, before = rng.standard_normal(n_documents), rng.standard_normal((n_documents, n_classes))
     exact = np.empty_like(before)
@@ -177,7 +177,7 @@ def test_differences_of_rough_scores_are_off_by_no_more_than_they_say(n_classes,
     exact = before + factors[:, np.newaxis] * exact
     for n_threads in (1, 3):
         total, distances = before.copy(), np.zeros(n_documents)
-        _core.add_rough_scores(rough, *table, *documents, *numbers, factors, total, distances, n_threads)
+        _core.add_quantized_scores(quantized, *table, *documents, *numbers, factors, total, distances, n_threads)
         off = total - exact
         assert (np.ptp(off, axis=1) <= distances + 1e-13 * np.abs(exact).max(axis=1)).all()
     if spread == 1.0 and n_classes > 1 and not full:
@@ -187,16 +187,16 @@ def test_differences_of_rough_scores_are_off_by_no_more_than_they_say(n_classes,
 def test_a_best_class_is_clear_where_no_other_is_as_near_as_the_distance():
     scores = np.array([[1.0, 3.0, 2.0], [1.0, 3.0, 2.5], [3.0, 3.0, 0.0], [3.0, 3.0, 0.0], [-np.inf] * 3, [np.nan] * 3])
     distances = np.array([0.9, 0.5, 0.0, 1e-9, 1.0, 1.0])
-    assert _core.clear_best(scores, distances, 2).tolist() == [1, -1, 0, -1, -1, -1]
+    assert _core.best_or_ambiguous(scores, distances, 2).tolist() == [1, -1, 0, -1, -1, -1]
 
 
 @pytest.mark.parametrize("n_classes", [3, 40, 200])
 def test_a_table_that_does_not_fit_the_documents_is_refused(n_classes):
     rng = np.random.default_rng(0)
     table, documents = random_table(n_classes, 1.0, rng), random_documents(True, rng)
-    rough = _core.make_rough(*table, np.empty(0, np.int32), n_classes, 1)
+    quantized = _core.make_quantized(*table, np.empty(0, np.int32), n_classes, 1)
     n = len(documents[0]) - 1
-    given = rough, *table, *documents, np.zeros(n_classes), np.zeros(n_classes)
+    given = quantized, *table, *documents, np.zeros(n_classes), np.zeros(n_classes)
     for factors, total in ((np.ones(n), np.zeros((n, 2))), (np.ones(n - 1), np.zeros((n, n_classes)))):
         with pytest.raises(ValueError, match="belong together"):
-            _core.add_rough_scores(*given, factors, total, np.zeros(n), 1)
+            _core.add_quantized_scores(*given, factors, total, np.zeros(n), 1)

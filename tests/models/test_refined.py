@@ -259,7 +259,7 @@ def test_the_kernel_refuses_what_does_not_belong_together():
         "offsets": np.zeros((0, 0), np.float32), "n_words": 2, "n_models": 2,
         "cost": 1.0, "tolerance": 0.1, "max_passes": 5, "seed": 0, "least": 0.0, "n_threads": 1,
     }  # fmt: skip
-    assert len(_core.refine(**good)[0]) == 4
+    assert len(_core.solve_hinge(**good)[0]) == 4
     for bad in (
         {"columns": np.array([0, 2], np.int32)},
         {"columns": np.array([0, -1], np.int32)},
@@ -270,8 +270,8 @@ def test_the_kernel_refuses_what_does_not_belong_together():
         {"offsets": np.zeros((2, 3), np.float32)},
         {"n_models": 0},
     ):
-        with pytest.raises(ValueError, match="refine"):
-            _core.refine(**(good | bad))
+        with pytest.raises(ValueError, match="hinge solver"):
+            _core.solve_hinge(**(good | bad))
 
 
 def test_words_that_add_little_are_left_out_and_the_bias_stays():

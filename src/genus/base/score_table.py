@@ -40,7 +40,7 @@ class LazyQuantized:
         return self._table
 
     def make(self, threads: int) -> None:
-        self._table = _core.make_rough(*self._arrays, *self.columns, threads)
+        self._table = _core.make_quantized(*self._arrays, *self.columns, threads)
 
 
 _KINDS = {"indptr": ("int64",), "classes": ("int32",), "values": ("float64", "float32")}
@@ -70,7 +70,7 @@ class ScoreTable:
         """The number of the best class of each document, the first of equal ones."""
         best: Int32
         if (rough := self._rough_for(rows, threads)) is not None:
-            best = _core.best_classes_by(rough, *self._given(rows, *self._rough.columns, threads))
+            best = _core.best_classes_by_quantized(rough, *self._given(rows, *self._rough.columns, threads))
         else:
             best = _core.best_classes(*self._given(rows, threads))
         return best
@@ -85,7 +85,7 @@ class ScoreTable:
     def add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64, threads: int) -> None:
         """Add the documents' scores, each times its factor: see `PosteriorClassifier._add_scores`."""
         if (rough := self._rough_for(rows, threads)) is not None:
-            _core.add_rough_scores(rough, *self._given(rows, factors, total, distances, threads))
+            _core.add_quantized_scores(rough, *self._given(rows, factors, total, distances, threads))
         else:
             _core.add_scaled_rows(self.scores(rows, threads), factors, total, threads)
 

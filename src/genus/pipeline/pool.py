@@ -195,7 +195,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         total, distances = np.zeros((n_texts, len(self.classes_))), np.zeros(n_texts)
         for member, texts, factors in zip(self.members, counted, self._factors(counted), strict=True):
             member.model._add_scores(member.weighted(texts.rows), factors, total, distances)
-        best: Int32 = _core.clear_best(total, distances, threads)
+        best: Int32 = _core.best_or_ambiguous(total, distances, threads)
         unclear = np.flatnonzero(best < 0)
         if len(unclear):
             best[unclear] = self._sums([texts.take(unclear) for texts in counted]).argmax(axis=1)

@@ -97,7 +97,7 @@ class PathTable:
         )  # fmt: skip
         best: Int32
         if (rough := self._rough.for_rows(rows, threads)) is not None:
-            best = _core.best_classes_by(rough, *table.arrays, *documents)
+            best = _core.best_classes_by_quantized(rough, *table.arrays, *documents)
         else:
             best = _core.best_classes_of_paths(*table.arrays, *documents)
         return best

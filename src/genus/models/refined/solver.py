@@ -59,7 +59,7 @@ class HingeProblem:
         self, cost: float, tolerance: float, n_threads: int, least: float = 0.0
     ) -> tuple[sparse.csr_array, Float64]:
         """What each word adds to each model's margin (n_words, n_models), if more than ``least``, and the biases."""
-        indptr, models, values = _core.refine(
+        indptr, models, values = _core.solve_hinge(
             **self._arguments(),
             cost=float(cost),
             tolerance=tolerance,
@@ -75,7 +75,7 @@ class HingeProblem:
         """Margins of other documents, without offsets, at each cost: (n_costs, n_documents, n_models)."""
         out = np.empty((len(costs), others.n_rows, self.n_models), dtype=np.float32)
         other_rows, other_columns, other_values, _ = in_single_precision(others)
-        _core.refined_scores(
+        _core.hinge_scores(
             **self._arguments(), costs=np.asarray(costs, dtype=np.float64),
             other_rows=other_rows, other_columns=other_columns,
             other_values=other_values.astype(np.float32, copy=False),
