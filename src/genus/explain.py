@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -72,11 +72,11 @@ class HiddenNode:
 class Explanation:
     """The evidence for `label` and against the class that came next.
 
-    The log odds are exact: `prior + sum(w.contribution for w in words) + remainder == log_odds`, the logarithm
-    of P(label | text) / P(against | text). Positive contributions speak for the label.
+    The log odds are exact: `prior + sum(w.contribution for w in words) + sum(terms.values()) == log_odds`, the
+    logarithm of P(label | text) / P(against | text). Positive contributions speak for the label.
     For a class that is a mixture of its training documents or of hidden nodes, a word's contribution is the average
-    over these, each with its share of the class's probability; the remainder is then the difference between the
-    two classes in how far the text singles out a few of them. For other models it is 0.
+    over these, each with its share of the class's probability; the term "choice of documents" (or of nodes) is then
+    the difference between the two classes in how far the text singles out a few of them.
     Print it, show it in a notebook, or take `to_dict()`.
     """
 
@@ -89,10 +89,15 @@ class Explanation:
     words: tuple[WordEvidence, ...]  # the strongest first
     n_unknown: int  # words of the text that were never seen in training
     n_words: int  # words of the text
-    remainder: float = 0.0  # of models that weigh single documents or nodes: see `documents`, `nodes`
+    terms: Mapping[str, float] = field(default_factory=dict)  # what the model adds to prior and words, by name
     documents: tuple[DocumentEvidence, ...] = ()  # those that carry most of the probability, if the model knows
     nodes: tuple[NodeEvidence, ...] = ()  # of the label's class, the likeliest first, if it has several
     typicality: float | None = None  # the share of texts of these classes that are no more like them, if known
+
+    @property
+    def remainder(self) -> float:
+        """The sum of `terms`."""
+        return sum(self.terms.values())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -109,11 +114,11 @@ class Explanation:
         }
         if self.typicality is not None:
             values["typicality"] = self.typicality
+        if self.terms:
+            values |= {"terms": dict(self.terms), "remainder": self.remainder}
         if self.documents:
-            values["remainder"] = self.remainder
             values["documents"] = [asdict(m) | {"label": _plain(m.label)} for m in self.documents]
         if self.nodes:
-            values["remainder"] = self.remainder
             values["nodes"] = [asdict(node) for node in self.nodes]
         return values
 
@@ -162,8 +167,7 @@ class Explanation:
         if len(self.words) > n:
             rest = sum(w.contribution for w in self.words[n:])
             sums.insert(0, (f"({len(self.words) - n} more)", rest))
-        if self.documents or self.nodes:
-            sums.insert(-2, (f"(choice of {'documents' if self.documents else 'nodes'})", self.remainder))
+        sums[-2:-2] = [(f"({name})", value) for name, value in self.terms.items()]
         return sums
 
     # ------------------------------------------------------------------ terminal

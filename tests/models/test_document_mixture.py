@@ -328,7 +328,7 @@ def test_shares_of_documents_add_up_to_the_class(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_evidence_and_remainder_add_up_to_the_score(model):
+def test_evidence_and_terms_add_up_to_the_score(model):
     X, y = large_corpus(9000)
     clf = model().fit(X, y)
     classes = [3, 0, 1]
@@ -343,7 +343,7 @@ def test_evidence_and_remainder_add_up_to_the_score(model):
         )
         prior, words = clf._log_evidence(row, classes)
         there = np.isfinite(scores[d, classes])
-        total = prior + words.sum(axis=0) + clf._remainder(row, classes)
+        total = prior + words.sum(axis=0) + clf._evidence_terms(row, classes)["choice of documents"]
         np.testing.assert_allclose(total[there], scores[d, classes][there], rtol=1e-9)
         assert (words[-1] == 0).all()
         sources = clf._sources(row, 0)

@@ -16,10 +16,19 @@ from numpy.typing import NDArray
 
 from genus.base.arrays import Float64, Int32, Int64
 from genus.base.labels import Labels, positions
-from genus.base.rows import SparseRows, spread_ranges, stack_rows, take_rows
-from genus.base.statistics import _NEVER_LEARNED, Accumulator, Batch, ClassCounts
+from genus.base.rows import SparseRows, canonical, spread_ranges, stack_rows, take_rows
+from genus.base.statistics import _NEVER_LEARNED, ONE, Accumulator, Batch, ClassCounts
 
 UInt64 = NDArray[np.uint64]
+
+# As they are kept, with their types.
+_ARRAYS = {
+    "document_indptr": "i8",
+    "document_words": "i4",
+    "document_values": "f8",
+    "document_codes": "i4",
+    "document_weights": "i8",
+}
 
 
 @dataclass(frozen=True)
@@ -51,23 +60,19 @@ class Documents:
     def values(self) -> Float64:
         return np.asarray(self.rows.data, dtype=np.float64)
 
-    def to_state(self) -> dict[str, NDArray[Any]]:
-        """The documents, without their sums, as arrays that can be mapped from a file."""
-        return {
-            "document_indptr": self.rows.indptr,
-            "document_words": self.rows.indices,
-            "document_values": self.values,
-            "document_codes": self.codes,
-            "document_weights": self.weights,
-        }
+    def to_state(self) -> dict[str, object]:
+        """The documents and their sums, as arrays that can be mapped from a file."""
+        arrays = (self.rows.indptr, self.rows.indices, self.values, self.codes, self.weights)
+        return self.counts.to_state() | dict(zip(_ARRAYS, arrays, strict=True))
 
     @classmethod
-    def from_state(cls, counts: ClassCounts, state: Mapping[str, Any]) -> Documents:
-        """What `to_state` gave, not yet checked."""
-        rows = SparseRows(
-            state["document_indptr"], state["document_words"], state["document_values"], len(counts.indptr) - 1
-        )
-        return cls(counts, rows, state["document_codes"], state["document_weights"])
+    def from_state(cls, state: Mapping[str, Any]) -> Documents:
+        """What `to_state` gave. Shapes are checked here, contents by `check`."""
+        counts = ClassCounts.from_state(state)
+        indptr, words, values, codes, weights = (state[name] for name in _ARRAYS)
+        documents = cls(counts, SparseRows(indptr, words, values, counts.n_words), codes, weights)
+        documents.check_shapes()
+        return documents
 
     def check(self) -> None:
         """Raise ValueError unless the arrays are what this class promises: a file may be damaged."""
@@ -88,14 +93,8 @@ class Documents:
     def check_shapes(self) -> None:
         """The part of `check` that takes no time."""
         self.counts.check_shapes()
-        arrays = {
-            "document_indptr": (self.rows.indptr, "i8"),
-            "document_words": (self.rows.indices, "i4"),
-            "document_values": (self.rows.data, "f8"),
-            "document_codes": (self.codes, "i4"),
-            "document_weights": (self.weights, "i8"),
-        }
-        for name, (array, dtype) in arrays.items():
+        arrays = (self.rows.indptr, self.rows.indices, self.rows.data, self.codes, self.weights)
+        for array, (name, dtype) in zip(arrays, _ARRAYS.items(), strict=True):
             if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype) or array.ndim != 1:
                 raise ValueError(f"{name} must be a one-dimensional array of {np.dtype(dtype)}.")
         n = len(self.codes)
@@ -135,7 +134,18 @@ class Documents:
 
 
 class DocumentAccumulator(Accumulator):
-    """An accumulator that keeps the documents besides their sums. Its batches are `canonical` and its own."""
+    """An accumulator that keeps the documents besides their sums."""
+
+    state_names = (*Accumulator.state_names, *_ARRAYS)
+
+    @staticmethod
+    def in_form(rows: SparseRows) -> SparseRows:
+        return canonical(rows)
+
+    @staticmethod
+    def unit_scales(n_rows: int, weights: Float64 | None) -> Float64:
+        # Weights are rounded to fixed point first, so that a document adds what is kept of it.
+        return float(ONE) * np.ones(n_rows) if weights is None else np.floor(weights * ONE + 0.5)
 
     def __init__(self, documents: Documents | None = None, *, checked: bool = True) -> None:
         super().__init__(None if documents is None else documents.counts, checked=checked)
@@ -165,6 +175,24 @@ class DocumentAccumulator(Accumulator):
             )
             self._new = []
         return self._documents
+
+    def own_classes(self, batch: Batch, n_threads: int = 1) -> Int32:
+        return self.documents(n_threads).codes[self.numbers_of(batch, n_threads)]
+
+    def numbers_of(self, batch: Batch, n_threads: int = 1) -> Int64:
+        """The number of each of some learned documents. Raises ValueError where one was never learned."""
+        numbers = self.documents(n_threads).locate(batch, distinct=False)
+        if (numbers < 0).any():
+            raise ValueError(
+                f"X, y and sample_weight must be documents that were learned; row {numbers.argmin()} is not."
+            )
+        return numbers
+
+    def to_state(self, n_threads: int = 1) -> dict[str, object]:
+        return self.documents(n_threads).to_state()
+
+    def restored(self, state: Mapping[str, object]) -> DocumentAccumulator:
+        return DocumentAccumulator(Documents.from_state(state), checked=False)
 
     def merged(self, other: Accumulator, n_threads: int = 1) -> DocumentAccumulator:
         assert isinstance(other, DocumentAccumulator)

@@ -1,57 +1,139 @@
 """The way from documents to what is learned of them that all counting models share.
 
-A model says up to three things: how much a document counts (`_scales`), how counts become parameters
-(`_make_parameters`), and how likely a document is in each class (`_joint_log_likelihood`).
-Everything else is here and in `_posterior`.
+A model is given two parts: an accumulator, which is what it remembers (sums, documents, or what it learned online),
+and a table, which is made of these for scoring. It says up to four things: how it reads a document (`_read`), how
+much a document counts (`_scales`), how counts become the table (`_make_parameters`), and how a document scores in its
+class without itself (`_scores_without`). Everything else is here and in `genus.base.posterior`.
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils import Tags
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags, check_array
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     check_is_fitted,
     check_non_negative,
     validate_data,
 )
 
-from genus.base.arrays import Float64, n_threads
+from genus.base.arrays import Float64, Int32, Int64, n_threads
+from genus.base.documents import DocumentAccumulator, Documents
 from genus.base.labels import Labels, encode_labels
 from genus.base.posterior import PosteriorClassifier
-from genus.base.rows import SparseRows, add_duplicates, to_rows
-from genus.base.statistics import ONE, Accumulator, Batch
-from genus.base.validation import check_labels, check_weights
+from genus.base.rows import SparseRows, add_duplicates, slice_rows, to_rows, width_of
+from genus.base.score_table import ScoreTable
+from genus.base.statistics import Accumulator, Batch, ClassCounts
+from genus.base.validation import check_labels, check_not_negative, check_weights
 
 
-class GenerativeClassifier(PosteriorClassifier):
-    """Base of models that remember their documents, or sums of them by class, in an accumulator.
+@runtime_checkable
+class RanksClasses(Protocol):
+    """A table that finds the best class of documents without all scores."""
 
-    Parameters are made from the sums when they are first needed, and again after `set_params`. Models whose
-    learning is additive besides are `genus.base.additive.AdditiveClassifier`.
+    def best_classes(self, rows: SparseRows, threads: int) -> Int32: ...
+
+
+@runtime_checkable
+class AddsScores(Protocol):
+    """A table that adds scores up, perhaps less exactly: see `PosteriorClassifier._add_scores`."""
+
+    def add_scores(
+        self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64, threads: int
+    ) -> None: ...
+
+
+Table = TypeVar("Table", covariant=True)
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def only_if(check: Callable[[GenerativeClassifier[Any]], bool]) -> Callable[[Method], Method]:
+    """A method that only models have for which the check holds: `hasattr` says so."""
+    return cast("Callable[[Method], Method]", available_if(check))
+
+
+def _can_learn_more(model: GenerativeClassifier[Any]) -> bool:
+    return model._learns_more
+
+
+def _can_unlearn(model: GenerativeClassifier[Any]) -> bool:
+    return model._learns_more and model._remembers.additive
+
+
+def _can_leave_out(model: GenerativeClassifier[Any]) -> bool:
+    return type(model)._scores_without is not GenerativeClassifier._scores_without
+
+
+class GenerativeClassifier(PosteriorClassifier, Generic[Table]):
+    """Base of models that remember their documents, or sums of them by class.
+
+    The table is made when it is first needed, and again after `set_params`. What a model can do besides depends on
+    its parts: more can be learned (`partial_fit`) unless the model says otherwise, `unlearn` and `merge` are there
+    where the accumulator is additive, `leave_one_out_log_proba` where the model has `_scores_without`.
     """
 
     n_jobs: int | None
-    _accumulator: Accumulator
-    _fitted_counting_params: dict[str, Any]
-    _parameters_cache: Any
-    _counting_params: tuple[str, ...] = ()  # parameters that act while counting: they cannot change later
+    prior_scale: float = 1.0
+    fit_prior: bool = True
+    class_prior: ArrayLike | None = None
 
-    @abstractmethod
+    _remembers: ClassVar[type[Accumulator]] = Accumulator
+    _scores_by: ClassVar[type[ScoreTable]] = ScoreTable
+    _learns_more: ClassVar[bool] = True
+    _counting_params: ClassVar[tuple[str, ...]] = ()  # parameters that act while counting: they cannot change later
+
+    _accumulator: Accumulator
+    _fitted_counting_params: dict[str, object]
+    _parameters_cache: Table | None
+
     def _check_parameters(self) -> None:
         """Raise ValueError for a constructor parameter that makes no sense."""
+        check_not_negative("prior_scale", self.prior_scale)
+        n_threads(self.n_jobs)
+
+    def _read(self, rows: SparseRows) -> SparseRows:
+        """Documents as the model takes them, learned or asked for: as they are.
+
+        Entries stay what and where they are, unless they are zero; their values may change.
+        """
+        return rows
 
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
         """How much one unit of each document counts, in units of the fixed-point sums: by its weight alone."""
-        return float(ONE) * (np.ones(rows.n_rows) if weights is None else weights)
+        return self._remembers.unit_scales(rows.n_rows, weights)
 
     @abstractmethod
-    def _make_parameters(self, statistics: Any) -> Any:
-        """The model's parameters, from what its accumulator holds."""
+    def _make_parameters(self, counts: ClassCounts) -> Table:
+        """What scoring reads, from what the accumulator holds."""
+
+    def _scores_without(self, batch: Batch, own: Int32, bias: Float64) -> tuple[Float64, Float64]:
+        """Scores of learned documents for leaving them out, where the model can.
+
+        Parameters
+        ----------
+        batch : Batch
+            The documents, read.
+        own : int32 array of shape (n_documents,)
+            Their classes.
+        bias : array of shape (n_classes,)
+            The classes' priors, scaled.
+
+        Returns
+        -------
+        scores : array of shape (n_documents, n_classes)
+            bias + log p(d | c) by all documents; those of a document's own class are not looked at.
+        without : array of shape (n_documents,)
+            log p(d | c) of each document's own class, by the others.
+        """
+        raise NotImplementedError
 
     # Learning
 
@@ -74,7 +156,90 @@ class GenerativeClassifier(PosteriorClassifier):
         X, y = validate_data(self, X, y, accept_sparse="csr")
         return self._fit_rows(self._training_rows(X), y, sample_weight)
 
-    def set_params(self, **params: Any) -> Self:
+    @only_if(_can_learn_more)
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from more documents.
+
+        New labels may come at any time, and so may wider documents: their further columns are new words.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_words)
+            Word counts; at least as many columns as learned so far.
+        y : array of shape (n_documents,)
+            Labels.
+        classes : array, default=None
+            Labels to know of even without documents. Never needed.
+        sample_weight : array of shape (n_documents,), default=None
+            How often each document counts.
+
+        Returns
+        -------
+        self
+        """
+        grows = not self._is_fitted() or width_of(X) > self.n_features_in_
+        if grows:
+            matrix = check_array(X, accept_sparse="csr", estimator=self, input_name="X")
+        else:
+            matrix = validate_data(self, X, reset=False, accept_sparse="csr")
+        self._partial_fit_rows(self._training_rows(matrix), y, sample_weight, classes)
+        if grows:
+            validate_data(self, X, reset=True, skip_check_array=True)  # the names of the new columns
+        return self
+
+    @only_if(_can_unlearn)
+    def unlearn(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Take documents out again, exactly as if they had never been learned.
+
+        A class goes with its last document, unless `partial_fit` was told of it through ``classes``.
+        Columns stay.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What was given to `fit` or `partial_fit` for these documents.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If these documents were never learned, or no other document would be left. The model is then
+            unchanged.
+        """
+        check_is_fitted(self)
+        matrix = validate_data(self, X, reset=False, accept_sparse="csr")
+        return self._unlearn_rows(self._training_rows(matrix), y, sample_weight)
+
+    @only_if(_can_unlearn)
+    def merge(self, other: Self) -> Self:
+        """Take in all that another model has learned, as if this one had learned it.
+
+        Parameters
+        ----------
+        other : a fitted model of the same class and parameters (``n_jobs`` aside)
+            It is left unchanged.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise ValueError(f"other must be a {type(self).__name__}, got {type(other).__name__}.")
+        check_is_fitted(other)
+        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
+        for name in mine.keys() - {"n_jobs"}:
+            if not np.array_equal(mine[name], theirs[name]):
+                raise ValueError(f"cannot merge models with different {name}: {mine[name]!r} and {theirs[name]!r}.")
+        self._set_statistics(self._accumulator.merged(other._accumulator, n_threads(self.n_jobs)))
+        return self
+
+    def set_params(self, **params: object) -> Self:
         """Change parameters. Smoothing and priors act from the next prediction on, without the documents."""
         super().set_params(**params)
         self._parameters_cache = None
@@ -84,7 +249,7 @@ class GenerativeClassifier(PosteriorClassifier):
         """The parameters that act without the documents: a search need not fit again to change them."""
         return set(self.get_params(deep=False)) - set(self._counting_params)
 
-    def _retuned(self, **params: Any) -> Self:
+    def _retuned(self, **params: object) -> Self:
         """A fitted model with other `_prediction_parameters` that shares what this one has learned."""
         model = copy(self).set_params(**params)
         model._parameters  # noqa: B018 (as fitting does)
@@ -102,6 +267,43 @@ class GenerativeClassifier(PosteriorClassifier):
         self._parameters  # noqa: B018 (made here, so that fitting tells of any trouble and predicting is fast)
         return self
 
+    @only_if(_can_learn_more)
+    def _partial_fit_rows(
+        self,
+        rows: SparseRows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Self:
+        self._check_parameters()
+        fitted = self._is_fitted()
+        if fitted:
+            self._check_counted_alike()
+        accumulator = self._accumulator if fitted else self._new_accumulator()
+        accumulator.add(self._batch(rows, y, sample_weight, classes), n_threads(self.n_jobs))
+        self._fitted_counting_params = self._counting_parameters()
+        self._set_statistics(accumulator)
+        return self
+
+    @only_if(_can_unlearn)
+    def _unlearn_rows(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        self._check_parameters()
+        self._check_counted_alike()
+        self._set_statistics(self._accumulator.without(self._batch(rows, y, sample_weight), n_threads(self.n_jobs)))
+        return self
+
+    @only_if(_can_unlearn)
+    def _has_counts(self, words: Int32) -> NDArray[np.bool_]:
+        """Whether any document still has these words."""
+        indptr = self._accumulator.flush(n_threads(self.n_jobs)).indptr
+        return np.asarray(indptr[words + 1] > indptr[words])
+
+    @only_if(_can_unlearn)
+    def _keep_columns(self, keep: NDArray[np.bool_]) -> None:
+        """Forget the words that are not marked, which no document has; the others move up."""
+        if not keep.all():
+            self._set_statistics(self._accumulator.keep_words(keep, n_threads(self.n_jobs)))
+
     def _batch(
         self,
         rows: SparseRows,
@@ -109,6 +311,8 @@ class GenerativeClassifier(PosteriorClassifier):
         sample_weight: ArrayLike | None,
         classes: ArrayLike | None = None,
     ) -> Batch:
+        """Labelled documents, read, in the form that the accumulator takes."""
+        rows = self._remembers.in_form(self._read(rows))
         labels = check_labels(y)
         if len(labels) != rows.n_rows:
             raise ValueError(f"y must have one label for each document ({rows.n_rows}), got {len(labels)}.")
@@ -118,7 +322,7 @@ class GenerativeClassifier(PosteriorClassifier):
 
     def _new_accumulator(self) -> Accumulator:
         """What the model remembers of no documents."""
-        return Accumulator()
+        return self._remembers()
 
     def _accumulate(self, accumulator: Accumulator, batch: Batch) -> None:
         """Enter all documents of `fit` into a new accumulator."""
@@ -130,8 +334,8 @@ class GenerativeClassifier(PosteriorClassifier):
         self.n_features_in_ = accumulator.n_columns
 
     @property
-    def _parameters(self) -> Any:
-        parameters = getattr(self, "_parameters_cache", None)
+    def _parameters(self) -> Table:
+        parameters: Table | None = getattr(self, "_parameters_cache", None)
         if parameters is None:
             check_is_fitted(self)
             self._check_parameters()
@@ -139,13 +343,48 @@ class GenerativeClassifier(PosteriorClassifier):
             self._parameters_cache = parameters
         return parameters
 
-    def _counting_parameters(self) -> dict[str, Any]:
+    @property
+    def _score_table(self) -> ScoreTable:
+        """The score table within the parameters; in most models, they are one."""
+        table = self._parameters
+        assert isinstance(table, ScoreTable)
+        return table
+
+    @property
+    def _documents(self) -> Documents:
+        """The documents, of a model that keeps them."""
+        assert isinstance(self._accumulator, DocumentAccumulator)
+        return self._accumulator.documents(n_threads(self.n_jobs))
+
+    def _counting_parameters(self) -> dict[str, object]:
         return {name: getattr(self, name) for name in self._counting_params}
 
     def _check_counted_alike(self) -> None:
         for name, value in self._fitted_counting_params.items():
             if getattr(self, name) != value:
                 raise ValueError(f"{name} was {value!r} when the documents were learned; fit again to change it.")
+
+    # Priors
+
+    def _log_prior(self, weights: Int64) -> Float64:
+        """log p(c) by the documents' summed weights, as ``fit_prior`` and ``class_prior`` have it."""
+        n_classes = len(weights)
+        if self.class_prior is not None:
+            prior = np.asarray(self.class_prior, dtype=np.float64)
+            if prior.shape != (n_classes,) or not (prior >= 0).all() or not math.isclose(prior.sum(), 1.0):
+                raise ValueError(
+                    f"class_prior must be {n_classes} probabilities that sum to 1, one for each class, "
+                    f"got {self.class_prior!r}."
+                )
+        elif self.fit_prior and weights.any():
+            prior = weights / weights.sum(dtype=np.float64)
+        else:
+            prior = np.full(n_classes, 1 / n_classes)
+        with np.errstate(divide="ignore"):  # a class without weight has prior 0
+            return np.log(prior)
+
+    def _scale(self, log_prior: Float64) -> Float64:
+        return self.prior_scale * log_prior if self.prior_scale > 0 else np.zeros_like(log_prior)
 
     # Predicting
 
@@ -154,6 +393,84 @@ class GenerativeClassifier(PosteriorClassifier):
         """The labels, in order."""
         check_is_fitted(self)
         return self._accumulator.flush(n_threads(self.n_jobs)).labels
+
+    @property
+    def class_count_(self) -> Float64:
+        """The documents' summed weights."""
+        check_is_fitted(self)
+        return self._accumulator.class_weights(n_threads(self.n_jobs))
+
+    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+        return self._scores(self._read(rows))
+
+    def _scores(self, rows: SparseRows) -> Float64:
+        """log p(c, d) of documents that are read: by the score table, unless the model says otherwise."""
+        return self._score_table.scores(rows, n_threads(self.n_jobs))
+
+    def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
+        table = self._parameters
+        if isinstance(table, RanksClasses):
+            return table.best_classes(self._read(rows), n_threads(self.n_jobs))
+        return super()._best_classes(rows)
+
+    def _add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64) -> None:
+        table = self._parameters
+        if isinstance(table, AddsScores):
+            table.add_scores(self._read(rows), factors, total, distances, n_threads(self.n_jobs))
+        else:
+            super()._add_scores(rows, factors, total, distances)
+
+    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+        """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
+        return self._row_evidence(self._read(row), classes)
+
+    def _row_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+        """As `_log_evidence`, of a document that is read."""
+        return self._score_table.row_evidence(row, classes)
+
+    @only_if(_can_leave_out)
+    def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+        """log p(c | d) for training documents, each by the model trained without it.
+
+        Exact, without refitting: only the document's own class changes. Words keep their columns.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Training documents, as given to `fit`.
+
+        Returns
+        -------
+        array of shape (n_documents, n_classes)
+            A class whose only document is left out has -inf.
+
+        Raises
+        ------
+        ValueError
+            If a document is not among those learned.
+        """
+        return self._leave_one_out(add_duplicates(self._check_rows(X)), y, sample_weight)
+
+    @only_if(_can_leave_out)
+    def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+        self._check_parameters()
+        self._check_counted_alike()
+        batch, threads = self._batch(rows, y, sample_weight), n_threads(self.n_jobs)
+        own, counts = self._accumulator.own_classes(batch, threads), self._accumulator.checked(threads)
+        log_prior = self._log_prior(counts.weights)
+        scores, without = self._scores_without(batch, own, self._scale(log_prior))
+        prior = log_prior[own]
+        if self.class_prior is None and self.fit_prior and counts.weights.any():
+            # The smaller sum of all weights divides every class's prior alike, and so does not matter.
+            total = counts.weights.sum(dtype=np.float64)
+            with np.errstate(divide="ignore"):
+                prior = np.log((counts.weights[own] - batch.weights) / total)
+            for d in np.flatnonzero(batch.weights / total == 1).tolist():  # no other has weight: equal priors
+                scores[d] = self._scores_without(_one(batch, d), own[d : d + 1], np.zeros(counts.n_classes))[0]
+                prior[d] = 0
+        alone = (counts.documents[own] == 1) & ~counts.declared[own]
+        scores[np.arange(len(own)), own] = np.where(alone, -np.inf, self._scale(prior) + without)
+        return self._normalize(scores)
 
     def _check_rows(self, X: Any) -> SparseRows:
         check_is_fitted(self)
@@ -177,3 +494,46 @@ class GenerativeClassifier(PosteriorClassifier):
         tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True  # on real-valued data, which is not what counts are for
         return tags
+
+    # Keeping
+
+    def _get_state(self) -> dict[str, object]:
+        """Everything learned, as arrays that can be mapped from a file, and all it takes to learn on."""
+        table = self._table_state()
+        counted = self._fitted_counting_params if self._learns_more else {}
+        named = {self._state_name(name): value for name, value in counted.items()}
+        return named | self._accumulator.to_state(n_threads(self.n_jobs)) | table
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over what `_get_state` gave. Shapes are checked here; contents when they are first built upon."""
+        try:
+            names = self._counting_params if self._learns_more else ()
+            counted = {name: state[self._state_name(name)] for name in names}
+            how = type(self)(**counted)
+            how._check_parameters()
+            self._set_statistics(how._new_accumulator().restored(state))
+            self._fitted_counting_params = counted
+            self._parameters_cache = self._table_from_state(state)
+        except KeyError as error:
+            raise ValueError(f"the model's state lacks {error}.") from None
+
+    def _state_name(self, name: str) -> str:
+        """Under which name a parameter of `_counting_params` is kept: documents have weights of their own."""
+        return f"counted_{name}" if name in self._remembers.state_names else name
+
+    def _table_state(self) -> dict[str, object]:
+        """The table, as arrays that can be mapped from a file."""
+        return self._score_table.to_state()
+
+    def _table_from_state(self, state: Mapping[str, Any]) -> Table | None:
+        """The table that `_table_state` gave, checked against the counts; None where it is made again."""
+        table = self._scores_by.from_state(state)
+        table.check_against(self._accumulator.flush())
+        return cast("Table", table)
+
+
+def _one(batch: Batch, d: int) -> Batch:
+    """A batch of one document."""
+    here = slice(d, d + 1)
+    rows = slice_rows(batch.rows, d, d + 1)
+    return replace(batch, rows=rows, scales=batch.scales[here], codes=batch.codes[here], weights=batch.weights[here])

@@ -128,6 +128,10 @@ class InvertedIndex:
             if not rises:
                 raise ValueError("the index's bounds do not rise from 0 to its number of slots.")
 
+    def to_state(self) -> dict[str, object]:
+        """The index, as arrays that can be mapped from a file."""
+        return {f"index_{name}": getattr(self, name) for name in self.__dataclass_fields__}
+
     @classmethod
     def from_state(cls, state: Mapping[str, Any], n_documents: int) -> InvertedIndex:
         index = cls(**{name: state[f"index_{name}"] for name in cls.__dataclass_fields__})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from genus import _core
 from genus.base.arrays import Float64, n_threads
 from genus.base.labels import Labels
 from genus.base.rows import n_rows_of, slice_rows
+from genus.base.validation import check_count
 
 _BLOCK = 1 << 19  # scores held at once where only a few per document are kept: 4 MB, inside the caches
 
@@ -69,10 +70,8 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         return self._predict_top_rows(self._check_rows(X), k)
 
     def _predict_top_rows(self, rows: Any, k: int) -> tuple[NDArray[Any], Float64]:
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise ValueError(f"k must be a positive integer, got {k!r}.")
         threads = n_threads(self.n_jobs)
-        k = min(int(k), len(self.classes_))
+        k = min(check_count("k", k), len(self.classes_))
         tops = [_core.top_of_rows(scores, k, threads) for scores in self._score_blocks(rows)]
         columns, probabilities = (np.concatenate(parts) for parts in zip(*tops, strict=True))
         return self.classes_[columns], probabilities
@@ -103,6 +102,10 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         A model may add rough ones, and then how far two scores of a document may be off together to ``distances``.
         """
         _core.add_scaled_rows(self._joint_log_likelihood(rows), factors, total, n_threads(self.n_jobs))
+
+    def _evidence_terms(self, row: Any, classes: Sequence[int]) -> dict[str, Float64]:
+        """What one document adds to some classes' scores beside the prior and its words, by name: none."""
+        return {}
 
     def _normalize(self, scores: Float64) -> Float64:
         _core.normalize_log_rows(scores, n_threads(self.n_jobs))

@@ -1,20 +1,19 @@
-"""A sparse table of words x classes: what each word adds to each class's score, and models that are one."""
+"""A sparse table of words x classes: what each word adds to each class's score."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64, n_threads
-from genus.base.estimator import GenerativeClassifier
+from genus.base.arrays import Float64, Int32, Int64
 from genus.base.rows import SparseRows
-from genus.base.statistics import ONE, Accumulator, ClassCounts
+from genus.base.statistics import ClassCounts
 
 QuantizedTable = tuple[Int32, NDArray[np.float32], NDArray[np.int16], NDArray[np.uint64], float, float, float, float]
 
@@ -126,6 +125,24 @@ class ScoreTable:
                 words[i] = x * self.evidence(w, ids)
         return self.bias[ids], words
 
+    def to_state(self) -> dict[str, object]:
+        """The table, as arrays that can be mapped from a file."""
+        return {f"table_{name}": getattr(self, name) for name in self.__dataclass_fields__}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """What `to_state` gave, with its shapes checked."""
+        table = cls(**{name: state[f"table_{name}"] for name in cls.__dataclass_fields__})
+        table.check_shapes()
+        return table
+
+    def check_against(self, counts: ClassCounts) -> None:
+        """Raise ValueError unless this is a table of the classes and words that were counted."""
+        if any(len(array) != counts.n_classes for array in (self.bias, self.log_prior, self.log_uniform)):
+            raise ValueError("the score table and the labels are of different length.")
+        if len(self.indptr) != len(counts.indptr):
+            raise ValueError("the score table and the counts know different numbers of words.")
+
     def check_shapes(self) -> None:
         for name in self.__dataclass_fields__:
             array, kinds = getattr(self, name), _KINDS.get(name, ("float64",))
@@ -135,60 +152,9 @@ class ScoreTable:
             raise ValueError("the score table's indptr, classes and values do not belong together.")
 
 
-class TableClassifier(GenerativeClassifier):
-    """Base of models whose class is one distribution over words: their parameters are a `ScoreTable`."""
-
-    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
-        return self._score(rows)
-
-    def _score(self, rows: SparseRows, bias: Float64 | None = None) -> Float64:
-        table: ScoreTable = self._parameters
-        return table.scores(rows, n_threads(self.n_jobs), bias)
-
-    def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
-        table: ScoreTable = self._parameters
-        return table.best_classes(rows, n_threads(self.n_jobs))
-
-    def _add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64) -> None:
-        table: ScoreTable = self._parameters
-        table.add_scores(rows, factors, total, distances, n_threads(self.n_jobs))
-
-    # Looking inside
-
-    @property
-    def class_count_(self) -> Float64:
-        return self._accumulator.flush(n_threads(self.n_jobs)).weights / ONE
-
-    @property
-    def class_log_prior_(self) -> Float64:
-        log_prior: Float64 = self._parameters.log_prior
-        return log_prior
-
-    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
-        table: ScoreTable = self._parameters
-        return table.row_evidence(row, classes)
-
-    # Keeping
-
-    def _get_state(self) -> dict[str, Any]:
-        """Everything learned, as arrays that can be mapped from a file."""
-        table: ScoreTable = self._parameters
-        counts = self._accumulator.flush(n_threads(self.n_jobs))
-        state = {name: getattr(counts, name) for name in counts.__dataclass_fields__}
-        return state | {f"table_{name}": getattr(table, name) for name in table.__dataclass_fields__}
-
-    def _set_state(self, state: Mapping[str, Any]) -> None:
-        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
-        try:
-            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
-            table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
-        except KeyError as error:
-            raise ValueError(f"the model's state lacks {error}.") from None
-        counts.check_shapes()
-        table.check_shapes()
-        if any(len(array) != counts.n_classes for array in (table.bias, table.log_prior, table.log_uniform)):
-            raise ValueError("the score table and the labels are of different length.")
-        if len(table.indptr) != len(counts.indptr):
-            raise ValueError("the score table and the counts know different numbers of words.")
-        self._set_statistics(Accumulator(counts, checked=False))
-        self._parameters_cache = table
+def top_words(words: Int64, weights: Float64, n: int, *, positive: bool = False) -> tuple[Int64, Float64]:
+    """The n words of the largest weights, the first of equal ones first; perhaps only if these are positive."""
+    best = np.lexsort((words, -weights))[:n]
+    if positive:
+        best = best[weights[best] > 0]
+    return words[best], weights[best]

@@ -8,9 +8,10 @@ are kept exactly; other values are rounded once, to a multiple of ``2**-FRACTION
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class Batch:
         cls,
         rows: SparseRows,
         scales: Float64,
-        y: NDArray[Any],
+        y: Labels,
         weights: Float64 | None,
         declared: Labels | None = None,
     ) -> Batch:
@@ -125,6 +126,17 @@ class ClassCounts:
         documents = np.bincount(codes, minlength=len(labels)).astype(np.int64)
         return cls(labels, documents, weights, np.isin(labels, batch.declared), *table)
 
+    def to_state(self) -> dict[str, object]:
+        """The sums, as arrays that can be mapped from a file."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> ClassCounts:
+        """What `to_state` gave. Shapes are checked here, contents by `check`."""
+        counts = cls(**{name: state[name] for name in cls.__dataclass_fields__})
+        counts.check_shapes()
+        return counts
+
     @property
     def n_words(self) -> int:
         return len(self.indptr) - 1
@@ -159,6 +171,17 @@ class ClassCounts:
             part = (self.counts >> shift) & 0x1FFFFF
             sums += np.bincount(self.classes, weights=part, minlength=self.n_classes).astype(np.int64) << shift
         return sums
+
+    def words_of(self, c: int) -> tuple[Int64, Float64]:
+        """The words that class c has, and how often."""
+        cells = np.flatnonzero(self.classes == c)
+        return np.searchsorted(self.indptr, cells, side="right") - 1, self.counts[cells] / ONE
+
+    def words_against_rest(self, c: int) -> tuple[Int64, Float64, Float64]:
+        """The words that class c has, how often, and how often the other classes have them."""
+        words, inside = self.words_of(c)
+        sums = np.concatenate(([0.0], np.cumsum(self.counts / ONE)))
+        return words, inside, np.maximum(sums[self.indptr[words + 1]] - sums[self.indptr[words]] - inside, 0)
 
     def dense(self) -> Int64:
         """The table as (n_classes, n_words), in fixed point: for small models and for looking at."""
@@ -274,6 +297,12 @@ class ClassCounts:
 _NEVER_LEARNED = "cannot unlearn documents that were never learned: counts would fall below zero or be left over."
 
 
+def per_length(scales: Float64, rows: SparseRows, n_threads: int) -> Float64:
+    """Scales under which every document counts as one, whatever its length; empty ones add nothing."""
+    lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads) / ONE
+    return np.divide(scales, lengths, out=np.zeros(rows.n_rows), where=lengths > 0)
+
+
 def _identity(n: int) -> Int32:
     return np.arange(n, dtype=np.int32)
 
@@ -288,7 +317,13 @@ class Accumulator:
 
     Added batches wait until they have as many entries as the table has cells, or until somebody asks: a
     stream of single documents costs time in proportion to its words, not to the table.
+
+    A model is given one, or one that keeps more (`DocumentAccumulator`) or other things: it says in which form it
+    takes documents, whether they can be taken out again, and how it is saved.
     """
+
+    additive: ClassVar[bool] = True  # whether documents can be taken out again, and two accumulators merged
+    state_names: ClassVar[tuple[str, ...]] = tuple(ClassCounts.__dataclass_fields__)  # of the arrays of `to_state`
 
     def __init__(self, counts: ClassCounts | None = None, *, checked: bool = True) -> None:
         self._counts = counts
@@ -298,9 +333,36 @@ class Accumulator:
         self._n_columns = 0 if counts is None else counts.n_words
         self._room = 0.0 if counts is not None else 2.0**62  # what any cell can still take without a check
 
+    @staticmethod
+    def in_form(rows: SparseRows) -> SparseRows:
+        """Documents in the form in which they are added."""
+        return rows
+
+    @staticmethod
+    def unit_scales(n_rows: int, weights: Float64 | None) -> Float64:
+        """How much one unit of each document adds, in units of the fixed-point sums: by its weight alone."""
+        return float(ONE) * (np.ones(n_rows) if weights is None else weights)
+
     @property
     def n_columns(self) -> int:
         return self._n_columns
+
+    def class_weights(self, n_threads: int = 1) -> Float64:
+        """The summed weights of each class's documents."""
+        return self.flush(n_threads).weights / ONE
+
+    def own_classes(self, batch: Batch, n_threads: int = 1) -> Int32:
+        """The class of each of some learned documents. Raises ValueError where one cannot have been learned."""
+        counts = self.checked(n_threads)
+        at = np.searchsorted(counts.labels, batch.labels)
+        known = counts.labels[np.minimum(at, counts.n_classes - 1)] == batch.labels
+        if not known.all():
+            stranger = batch.labels[~known].tolist()[0]
+            raise ValueError(f"y must hold learned classes; {stranger!r} was never learned.")
+        own = at.astype(np.int32)[batch.codes]
+        if (counts.weights[own] < batch.weights).any():
+            raise ValueError("X, y and sample_weight must be documents that were learned.")
+        return own
 
     def add(self, batch: Batch, n_threads: int) -> None:
         """Take in a batch. Raises and stays as it was where labels do not fit or numbers grow too large."""
@@ -351,6 +413,14 @@ class Accumulator:
     def keep_words(self, keep: NDArray[np.bool_], n_threads: int = 1) -> Accumulator:
         """An accumulator without the words that are not marked, which no document has; the others move up."""
         return Accumulator(self.checked(n_threads).keep_words(keep))
+
+    def to_state(self, n_threads: int = 1) -> dict[str, object]:
+        """Everything learned, as arrays that can be mapped from a file."""
+        return self.flush(n_threads).to_state()
+
+    def restored(self, state: Mapping[str, object]) -> Self:
+        """An accumulator like this one, with what `to_state` gave. Shapes are checked; contents when built upon."""
+        return type(self)(ClassCounts.from_state(state), checked=False)
 
     def checked(self, n_threads: int = 1, *, settled: bool = True) -> ClassCounts:
         """As `flush`, with the arrays' content verified once if they came from outside."""

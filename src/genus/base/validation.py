@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from sklearn.utils.validation import (
 )
 
 from genus.base.arrays import Float64
+
+SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 
 
 def check_labels(y: Any) -> NDArray[Any]:
@@ -35,23 +37,36 @@ def check_weights(sample_weight: Any, n: int) -> Float64 | None:
     return weights
 
 
-def check_number(name: str, value: Any, low: float, high: float, expected: str) -> None:
+def check_number(name: str, value: object, low: float, high: float, expected: str) -> None:
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not is_number or not low <= value <= high or math.isinf(value):
+    number = float(value) if is_number else math.nan  # type: ignore[arg-type]  # mypy does not follow the flag
+    if not low <= number <= high or math.isinf(number):
         raise ValueError(f"{name} must be {expected}, got {value!r}.")
 
 
-def check_count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+def check_positive(name: str, value: object) -> None:
+    check_number(name, value, SMALLEST, math.inf, "a positive number")
+
+
+def check_not_negative(name: str, value: object) -> None:
+    check_number(name, value, 0, math.inf, "a number that is not negative")
+
+
+def check_count(name: str, value: object) -> int:
+    if not is_whole(value, 1):
         raise ValueError(f"{name} must be a positive integer, got {value!r}.")
     return int(value)
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def is_whole(value: object, least: int) -> TypeGuard[int]:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {value!r}.")
 
 
-def check_steps(name: str, value: Any, least: int, otherwise: str = "") -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be {otherwise}a whole number, {least} or more, got {value!r}.")
+def check_steps(name: str, value: object, least: int, otherwise: str = "") -> None:
+    if not is_whole(value, least):
+        raise ValueError(f"{name} must be {otherwise}a whole number of at least {least}, got {value!r}.")

@@ -23,6 +23,7 @@ from genus.base.inverted_index import CosineIndex
 from genus.base.label_sets import KINDS, SetRows, as_given, read_target
 from genus.base.labels import Labels, encode_labels
 from genus.base.rows import SparseRows, add_duplicates, slice_rows, to_rows
+from genus.base.validation import check_count
 from genus.multilabel.decoding import scut_thresholds
 from genus.text.weighting import TermWeighting
 
@@ -79,9 +80,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             Word counts.
         y : array of shape (n_documents,), indicator of shape (n_documents, n_labels), or list of sets of labels
         """
-        k = self.n_neighbors
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise ValueError(f"n_neighbors must be a positive integer, got {k!r}.")
+        check_count("n_neighbors", self.n_neighbors)
         X = validate_data(self, X, accept_sparse="csr")
         check_non_negative(X, "CosineNeighborsClassifier (input X)")
         self.classes_, self._labels, self._kind = _read_labels(y)

@@ -10,26 +10,20 @@ first with b = alpha*N / (T_c + alpha*N); see `genus.base.smoothing`.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from genus import _core
-from genus.base.additive import AdditiveClassifier
-from genus.base.arrays import Float64, Int64, n_threads
-from genus.base.rows import SparseRows, add_duplicates, slice_rows
-from genus.base.score_table import ScoreTable, TableClassifier
+from genus.base.arrays import Float64, Int32, Int64, n_threads
+from genus.base.estimator import GenerativeClassifier
+from genus.base.rows import SparseRows
+from genus.base.score_table import ScoreTable, top_words
 from genus.base.smoothing import JelinekMercer, Lidstone, Smoothing, interpolate, log_uniform
-from genus.base.statistics import ONE, ClassCounts
-from genus.base.validation import check_number
-
-_SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
+from genus.base.statistics import ONE, Batch, ClassCounts, per_length
+from genus.base.validation import SMALLEST, check_choice, check_number, check_positive
 
 
-class MultinomialNB(TableClassifier, AdditiveClassifier):
+class MultinomialNB(GenerativeClassifier[ScoreTable]):
     """Naive Bayes for word counts, learned exactly and scored in proportion to the words.
 
     The same probabilities as scikit-learn's ``MultinomialNB``, from sums that can be merged, unlearned and
@@ -113,14 +107,12 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        check_number("alpha", self.alpha, _SMALLEST, math.inf, "a positive number")
+        check_positive("alpha", self.alpha)
         if self.background_smoothing is not None:
             expected = "None or a number above 0, at most 1"
-            check_number("background_smoothing", self.background_smoothing, _SMALLEST, 1, expected)
-        check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
-        if self.document_weights not in ("length", "equal"):
-            raise ValueError(f"document_weights must be 'length' or 'equal', got {self.document_weights!r}.")
-        n_threads(self.n_jobs)
+            check_number("background_smoothing", self.background_smoothing, SMALLEST, 1, expected)
+        check_choice("document_weights", self.document_weights, ("length", "equal"))
+        super()._check_parameters()
 
     @property
     def _smoothing(self) -> Smoothing:
@@ -132,10 +124,7 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
 
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
         scales = super()._scales(rows, weights)
-        if self.document_weights == "equal":
-            lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads(self.n_jobs)) / ONE
-            scales = np.where(lengths > 0, scales / np.where(lengths > 0, lengths, 1), 0.0)
-        return np.asarray(scales)
+        return scales if self.document_weights == "length" else per_length(scales, rows, n_threads(self.n_jobs))
 
     def _make_parameters(self, counts: ClassCounts) -> ScoreTable:
         n_words = max(counts.n_words, 1)
@@ -147,96 +136,28 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
         background = log_uniform(self._smoothing, counts.totals, n_words)
         return ScoreTable(indptr, classes, values, self._scale(log_prior), log_prior, background)
 
-    def _log_prior(self, weights: Int64) -> Float64:
-        n_classes = len(weights)
-        if self.class_prior is not None:
-            prior = np.asarray(self.class_prior, dtype=np.float64)
-            if prior.shape != (n_classes,) or not (prior >= 0).all() or not math.isclose(prior.sum(), 1.0):
-                raise ValueError(
-                    f"class_prior must be {n_classes} probabilities that sum to 1, one for each class, "
-                    f"got {self.class_prior!r}."
-                )
-        elif self.fit_prior and weights.any():
-            prior = weights / weights.sum(dtype=np.float64)
-        else:
-            prior = np.full(n_classes, 1 / n_classes)
-        with np.errstate(divide="ignore"):  # a class without weight has prior 0
-            return np.log(prior)
+    # Leaving out
 
-    def _scale(self, log_prior: Float64) -> Float64:
-        return self.prior_scale * log_prior if self.prior_scale > 0 else np.zeros_like(log_prior)
-
-    # Scores
-
-    def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
-        """log p(c | d) for training documents, each by the model trained without it.
-
-        Exact, in one pass: only the document's own class changes. Words keep their columns.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            Training documents, as given to `fit`.
-
-        Returns
-        -------
-        array of shape (n_documents, n_classes)
-            A class whose only document is left out has -inf.
-
-        Raises
-        ------
-        ValueError
-            If a document is not among those learned.
-
-        Examples
-        --------
-        >>> X, y = np.array([[2, 0], [1, 1], [0, 3]]), ["a", "a", "b"]
-        >>> MultinomialNB().fit(X, y).leave_one_out_log_proba(X, y).argmax(axis=1)
-        array([0, 0, 0])
-        """
-        return self._leave_one_out(add_duplicates(self._check_rows(X)), y, sample_weight)
-
-    def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
-        self._check_parameters()
-        self._check_counted_alike()
-        batch = self._batch(rows, y, sample_weight)
-        counts = self._accumulator.checked(n_threads(self.n_jobs))
-        at = np.searchsorted(counts.labels, batch.labels)
-        known = counts.labels[np.minimum(at, counts.n_classes - 1)] == batch.labels
-        if not known.all():
-            stranger = batch.labels[~known].tolist()[0]
-            raise ValueError(f"y must hold learned classes; {stranger!r} was never learned.")
-        own = at.astype(np.int32)[batch.codes]
-
+    def _scores_without(self, batch: Batch, own: Int32, bias: Float64) -> tuple[Float64, Float64]:
+        counts, rows, threads = self._accumulator.checked(), batch.rows, n_threads(self.n_jobs)
         added = np.floor(rows.data * np.repeat(batch.scales, np.diff(rows.indptr)) + 0.5).astype(np.int64)
-        totals = counts.totals_without(own, rows.indptr, added)
-        weights = counts.weights[own] - batch.weights
-        if (totals < 0).any() or (weights < 0).any():
+        totals, n_words = counts.totals_without(own, rows.indptr, added), max(counts.n_words, 1)
+        if (totals < 0).any():
             raise ValueError("X, y and sample_weight must be documents that were learned.")
-        n_words = max(counts.n_words, 1)
         words = _core.score_without_self(
             counts.indptr, counts.classes, counts.counts,
             rows.indptr, rows.indices, rows.data,
-            batch.scales, own, self._smoothing.ratio(totals, n_words), n_threads(self.n_jobs),
+            batch.scales, own, self._smoothing.ratio(totals, n_words), threads,
         )  # fmt: skip
         lengths = np.add.reduceat(np.append(rows.data, 0), rows.indptr[:-1]) * (np.diff(rows.indptr) > 0)
         words = words + lengths * log_uniform(self._smoothing, totals, n_words)
-
-        scores = self._joint_log_likelihood(rows)
-        prior = self._parameters.log_prior[own]
-        if self.class_prior is None and self.fit_prior and counts.weights.any():
-            # The smaller sum of all weights divides every class's prior alike, and so does not matter.
-            total = counts.weights.sum(dtype=np.float64)
-            with np.errstate(divide="ignore"):
-                prior = np.log(weights / total)
-            for d in np.flatnonzero(batch.weights / total == 1).tolist():  # no other has weight: equal priors
-                scores[d] = self._score(slice_rows(rows, d, d + 1), np.zeros(counts.n_classes))
-                prior[d] = 0
-        alone = (counts.documents[own] == 1) & ~counts.declared[own]
-        scores[np.arange(rows.n_rows), own] = np.where(alone, -np.inf, self._scale(prior) + words)
-        return self._normalize(scores)
+        return self._parameters.scores(rows, threads, bias), words
 
     # Looking inside
+
+    @property
+    def class_log_prior_(self) -> Float64:
+        return self._parameters.log_prior
 
     @property
     def feature_count_(self) -> Float64:
@@ -258,26 +179,9 @@ class MultinomialNB(TableClassifier, AdditiveClassifier):
         """
         counts = self._accumulator.checked(n_threads(self.n_jobs))
         n_words = max(counts.n_words, 1)
-        cells = np.flatnonzero(counts.classes == c)
-        words = np.searchsorted(counts.indptr, cells, side="right") - 1
-        inside = counts.counts[cells] / ONE
-        sums = np.concatenate(([0.0], np.cumsum(counts.counts / ONE)))
-        rest = np.maximum(sums[counts.indptr[words + 1]] - sums[counts.indptr[words]] - inside, 0)
+        words, inside, rest = counts.words_against_rest(c)
         totals = np.array([counts.totals[c], counts.totals.sum() - counts.totals[c]])
         ratio, log_b = self._smoothing.ratio(totals, n_words), log_uniform(self._smoothing, totals, n_words)
         log_p = log_b[0] + np.log1p(ratio[0] * inside)
         log_q = log_b[1] + np.log1p(ratio[1] * rest)
-        weights = np.exp(log_p) * (log_p - log_q)
-        best = np.lexsort((words, -weights))[:n]
-        return words[best], weights[best]
-
-    # Keeping
-
-    def _get_state(self) -> dict[str, Any]:
-        return self._fitted_counting_params | super()._get_state()
-
-    def _set_state(self, state: Mapping[str, Any]) -> None:
-        if "document_weights" not in state:
-            raise ValueError("the model's state lacks 'document_weights'.")
-        super()._set_state(state)
-        self._fitted_counting_params = {"document_weights": state["document_weights"]}
+        return top_words(words, np.exp(log_p) * (log_p - log_q), n)

@@ -21,13 +21,13 @@ import numpy as np
 
 from genus import _core
 from genus.base.arrays import Float64, Int64, n_threads
-from genus.base.documents import DocumentAccumulator, Documents
-from genus.base.remembering import DocumentClassifier
+from genus.base.documents import DocumentAccumulator
+from genus.base.estimator import GenerativeClassifier
 from genus.base.rows import SparseRows
+from genus.base.score_table import top_words
 from genus.base.statistics import ONE, ClassCounts
-from genus.base.validation import check_number
+from genus.base.validation import SMALLEST, check_number, check_positive, check_steps
 
-_SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 _LARGEST = 1 << 29  # numbers in the table of words x classes: 4 GB
 
 
@@ -43,7 +43,7 @@ class _Aspects:
         return np.asarray(self.table**self.tempering)
 
 
-class PLSAClassifier(DocumentClassifier):
+class PLSAClassifier(GenerativeClassifier[_Aspects]):
     """Documents as mixtures of classes: the largest share decides.
 
     Parameters
@@ -90,7 +90,7 @@ class PLSAClassifier(DocumentClassifier):
     ['sport']
     """
 
-    _accumulator: DocumentAccumulator
+    _remembers = DocumentAccumulator
 
     def __init__(
         self,
@@ -110,19 +110,16 @@ class PLSAClassifier(DocumentClassifier):
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        check_number("alpha", self.alpha, _SMALLEST, math.inf, "a positive number")
+        check_positive("alpha", self.alpha)
         check_number("tempering", self.tempering, 1e-6, 1, "a number above 0, at most 1")
         check_number("other_share", self.other_share, 1e-12, 1 - 1e-12, "a number above 0 and below 1")
-        for name, least in (("n_iterations", 0), ("n_fold_in", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise ValueError(f"{name} must be a whole number, {least} or more, got {value!r}.")
-        n_threads(self.n_jobs)
+        check_steps("n_iterations", self.n_iterations, 0)
+        check_steps("n_fold_in", self.n_fold_in, 1)
+        super()._check_parameters()
 
     # Counts and parameters
 
-    def _make_parameters(self, statistics: Any) -> _Aspects:
-        counts: ClassCounts = statistics
+    def _make_parameters(self, counts: ClassCounts) -> _Aspects:
         n_words, n_classes = max(counts.n_words, 1), counts.n_classes
         if n_words * n_classes > _LARGEST:
             raise ValueError(
@@ -152,7 +149,7 @@ class PLSAClassifier(DocumentClassifier):
 
     # Scores
 
-    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+    def _scores(self, rows: SparseRows) -> Float64:
         shares = self._fold_in(rows, self.n_fold_in)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(shares, out=shares))
@@ -170,58 +167,41 @@ class PLSAClassifier(DocumentClassifier):
     # Looking inside
 
     @property
-    def class_count_(self) -> Float64:
-        return self._accumulator.flush(n_threads(self.n_jobs)).weights / ONE
-
-    @property
     def feature_log_prob_(self) -> Float64:
         return np.asarray(np.log(self._parameters.table).T)
 
-    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+    def _row_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
         """What each of one document's words adds to the log odds of the first two classes; there is no prior.
 
         P(c|d) is the mean over words of P(c|d,w). The log odds of two classes are shared out among the words as
         the difference of their P(c|d) is.
         """
-        tempered: Float64 = self._parameters.tempered
+        tempered = self._parameters.tempered
         ids = np.asarray(classes, dtype=np.int64)
         before = self._fold_in(row, self.n_fold_in - 1)[0]  # what the words' shares are made with
         known = (row.indices >= 0) & (row.indices < len(tempered))
         parts = np.zeros((len(row.indices), tempered.shape[1]))
         parts[known] = tempered[row.indices[known]] * before**self.tempering
-        parts /= np.maximum(parts.sum(axis=1, keepdims=True), _SMALLEST)
-        parts *= (np.asarray(row.data, dtype=np.float64) / max(row.data[known].sum(), _SMALLEST))[:, np.newaxis]
-        first, second = np.maximum(parts.sum(axis=0)[ids[[0, -1]]], _SMALLEST)
+        parts /= np.maximum(parts.sum(axis=1, keepdims=True), SMALLEST)
+        parts *= (np.asarray(row.data, dtype=np.float64) / max(row.data[known].sum(), SMALLEST))[:, np.newaxis]
+        first, second = np.maximum(parts.sum(axis=0)[ids[[0, -1]]], SMALLEST)
         odds = math.log(first) - math.log(second)
         scale = odds / (first - second) if first != second else 1 / first
         return np.zeros(len(ids)), parts[:, ids] * scale
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
         """The words that speak most for class c: P(w|c) * log(P(w|c) / mean of P(w|c') over classes)."""
-        table: Float64 = self._parameters.table
-        weights = table[:, c] * np.log(table[:, c] / table.mean(axis=1))
-        best = np.lexsort((np.arange(len(weights)), -weights))[:n]
-        return best, weights[best]
+        table = self._parameters.table
+        return top_words(np.arange(len(table)), table[:, c] * np.log(table[:, c] / table.mean(axis=1)), n)
 
     # Keeping
 
-    def _get_state(self) -> dict[str, Any]:
-        """Everything learned, as arrays that can be mapped from a file."""
-        documents, table = self._documents, self._parameters.table
-        state = {name: getattr(documents.counts, name) for name in documents.counts.__dataclass_fields__}
-        return state | documents.to_state() | {"table": table}
+    def _table_state(self) -> dict[str, object]:
+        return {"table": self._parameters.table}
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
-        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
-        try:
-            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
-            documents, table = Documents.from_state(counts, state), state["table"]
-        except KeyError as error:
-            raise ValueError(f"the model's state lacks {error}.") from None
-        documents.check_shapes()
+    def _table_from_state(self, state: Mapping[str, Any]) -> _Aspects:
+        table, counts = state["table"], self._accumulator.flush()
         expected = max(counts.n_words, 1), counts.n_classes
         if not isinstance(table, np.ndarray) or table.dtype != np.float64 or table.shape != expected:
             raise ValueError(f"table must be an array of {expected[0]} x {expected[1]} float64 numbers.")
-        self._set_statistics(DocumentAccumulator(documents, checked=False))
-        self._fitted_counting_params = {}
-        self._parameters_cache = _Aspects(table, float(self.tempering))
+        return _Aspects(table, float(self.tempering))

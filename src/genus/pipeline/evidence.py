@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -21,12 +21,21 @@ class Evidence(NamedTuple):
 
     prior: float
     words: tuple[WordEvidence, ...]
-    remainder: float
+    terms: dict[str, float]  # what else counts, by name
     documents: tuple[DocumentEvidence, ...]
     nodes: tuple[NodeEvidence, ...]
     n_unknown: int
     n_words: int
     typicality: float | None = None  # where a pool has learned what is usual
+
+
+def sum_terms(parts: Iterable[tuple[float, Mapping[str, float]]]) -> dict[str, float]:
+    """Terms of several classifiers, each times its factor, summed by name."""
+    sums: dict[str, float] = {}
+    for factor, terms in parts:
+        for name, value in terms.items():
+            sums[name] = sums.get(name, 0.0) + factor * value
+    return sums
 
 
 def evidence_of(parts: Any, text: str, counted: tuple[SparseRows, Int32], chosen: int, rival: int) -> Evidence:
@@ -35,17 +44,15 @@ def evidence_of(parts: Any, text: str, counted: tuple[SparseRows, Int32], chosen
     rows, model = parts.weighted(counts), parts.model
     bias, contributions = model._log_evidence(rows, [chosen, rival])
     words = name_words(parts.vectorizer, text, counts, contributions[:, 0] - contributions[:, 1])
-    remainder = 0.0
-    if hasattr(model, "_remainder") and chosen != rival:  # a class is a mixture
-        rest = model._remainder(rows, [chosen, rival])
-        remainder = float(rest[0] - rest[1])
+    # A class against itself has no odds, though a term of it may be infinite.
+    terms = model._evidence_terms(rows, [chosen, rival]) if chosen != rival else {}
     if len(words) == len(rows.indices):
         words = _with_sources(model, rows, chosen, words)
     n_unknown = int(unknown[0])
     return Evidence(
         float(bias[0] - bias[1]),
         tuple(words),
-        remainder,
+        {name: float(values[0] - values[1]) for name, values in terms.items()},
         _documents(model, rows),
         _nodes(parts, rows, chosen),
         n_unknown,

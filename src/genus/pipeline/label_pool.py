@@ -123,20 +123,20 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
                 words[word.word] = word.plus(words[word.word].contribution) if word.word in words else word
             if k == 0:
                 n_unknown, n_words = int(unknown[0]), int(unknown[0]) + int(counts.data.sum())
-        remainder, documents = self._near_evidence(text, label)
-        return Evidence(prior, tuple(words.values()), remainder, documents, (), n_unknown, n_words)
+        terms, documents = self._near_evidence(text, label)
+        return Evidence(prior, tuple(words.values()), terms, documents, (), n_unknown, n_words)
 
-    def _near_evidence(self, text: str, label: int) -> tuple[float, tuple[DocumentEvidence, ...]]:
+    def _near_evidence(self, text: str, label: int) -> tuple[dict[str, float], tuple[DocumentEvidence, ...]]:
         """What the neighbours add, and the nearest of them."""
         if self.neighbors is None:
-            return 0.0, ()
+            return {}, ()
         rows, labels = self.members[0].rows([text]), self.labels.tolist()
         numbers, shares = (found[0, :_SHOWN].tolist() for found in self.neighbors.nearest(rows, 1))
         sets = take_rows(self.neighbors.sets, np.array(numbers, dtype=np.int64))
         named = [" + ".join(str(labels[i]) for i in sets.members[a:b]) for a, b in pairwise(sets.indptr.tolist())]
         documents = (DocumentEvidence(*each) for each in zip(numbers, named, shares, strict=True) if each[2] > 0)
         added = self.weights[-1, label] * self.neighbors.log_ratios(rows, 1)[0, label]
-        return float(added), tuple(documents)
+        return {"choice of documents": float(added)}, tuple(documents)
 
     def top_words(self, label: int, n: int) -> list[tuple[str, float]]:
         """The words that add most to a label's log odds, by the first view."""

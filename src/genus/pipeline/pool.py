@@ -22,7 +22,7 @@ from genus.base.arrays import Float64, Int32, Int64, n_threads
 from genus.base.rows import SparseRows, row_sums, take_rows
 from genus.calibration import Temperature, lead
 from genus.explain import WordEvidence
-from genus.pipeline.evidence import Evidence, evidence_of
+from genus.pipeline.evidence import Evidence, evidence_of, sum_terms
 from genus.pipeline.rejection import Rejection
 from genus.pipeline.single import LEARN_MORE, UNLEARN, TextPipeline, counts_learned, drop_words
 from genus.text.inputs import as_texts
@@ -280,7 +280,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         return Evidence(
             sum(factor * part.prior for factor, part in parts) + float(shift[chosen] - shift[rival]),
             tuple(words.values()),
-            sum(factor * part.remainder for factor, part in parts),
+            sum_terms((factor, part.terms) for factor, part in parts),
             next((part.documents for _, part in parts if part.documents), ()),
             (),
             first.n_unknown,

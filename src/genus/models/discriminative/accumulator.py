@@ -21,9 +21,16 @@ _ARRAYS = {"starts": np.int64, "words": np.int32, "evidence": np.float64, "sums"
 class OnlineAccumulator(Accumulator):
     """Evidence counted by a model's own mistakes, and the labels in the order in which they came.
 
-    Batches are learned as they are added. Nothing can be taken out again, and two ledgers cannot be merged:
+    Batches are learned as they are added. Nothing can be taken out again, and two of these cannot be merged:
     what a document adds depends on all that came before it.
     """
+
+    additive = False
+    state_names = ("labels", "weights", *_ARRAYS, "n_words", "fading", "n_learned")
+
+    @staticmethod
+    def unit_scales(n_rows: int, weights: Float64 | None) -> Float64:
+        return np.ones(n_rows) if weights is None else weights
 
     def __init__(self, options: _core.OnlineOptions) -> None:
         super().__init__()
@@ -52,6 +59,9 @@ class OnlineAccumulator(Accumulator):
     def weights(self) -> Float64:
         """Of the documents of each class, in the order of `labels`."""
         return self._weights[self.numbers]
+
+    def class_weights(self, n_threads: int = 1) -> Float64:
+        return self.weights
 
     @property
     def numbers(self) -> Int64:
@@ -135,7 +145,7 @@ class OnlineAccumulator(Accumulator):
 
     # Keeping
 
-    def get_state(self) -> dict[str, Any]:
+    def to_state(self, n_threads: int = 1) -> dict[str, object]:
         learner = self.learner
         arrays = dict(zip(_ARRAYS, learner.arrays(), strict=True))
         return {
@@ -143,15 +153,10 @@ class OnlineAccumulator(Accumulator):
             "n_words": learner.n_words, "fading": learner.fading, "n_learned": learner.n_learned,
         }  # fmt: skip
 
-    @classmethod
-    def of_state(cls, options: _core.OnlineOptions, state: Mapping[str, Any]) -> Self:
-        """Take over learned arrays, read where they are. Shapes are checked here, contents when learning goes on."""
-        try:
-            arrays = {name: state[name] for name in _ARRAYS}
-            labels, weights = state["labels"], state["weights"]
-            n_words, fading, n_learned = int(state["n_words"]), float(state["fading"]), float(state["n_learned"])
-        except KeyError as error:
-            raise ValueError(f"the model's state lacks {error}.") from None
+    def restored(self, state: Mapping[str, Any]) -> Self:
+        arrays = {name: state[name] for name in _ARRAYS}
+        labels, weights = state["labels"], state["weights"]
+        n_words, fading, n_learned = int(state["n_words"]), float(state["fading"]), float(state["n_learned"])
         for name, array in (arrays | {"weights": weights}).items():
             dtype = _ARRAYS.get(name, np.float64)
             if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
@@ -160,19 +165,20 @@ class OnlineAccumulator(Accumulator):
             raise ValueError("labels must be a one-dimensional array of text or numbers.")
         if not len(labels) == len(weights) == len(set(labels.tolist())) or not len(labels):
             raise ValueError("labels and weights must be of one length, and no label there twice.")
-        accumulator = cls(options)
+        accumulator = type(self)(self.options)
         accumulator.learner = _core.OnlineLearner.over(
-            options, n_words, len(labels), fading, n_learned, *arrays.values()
+            self.options, n_words, len(labels), fading, n_learned, *arrays.values()
         )
         accumulator._arrived, accumulator._weights = labels, weights.copy()
         accumulator._number_labels()
         return accumulator
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"options": [getattr(self.options, name) for name in _OPTIONS], **self.get_state()}
+        return {"options": [getattr(self.options, name) for name in _OPTIONS], **self.to_state()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(self.of_state(_core.OnlineOptions(*state["options"]), state).__dict__)
+        empty = type(self)(_core.OnlineOptions(*state["options"]))
+        self.__dict__.update(empty.restored(state).__dict__)
 
 
 _FIRST = np.zeros(1, dtype=np.int64)

@@ -33,15 +33,16 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from genus import _core
-from genus.base.additive import IncrementalClassifier
 from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.estimator import GenerativeClassifier
 from genus.base.rows import SparseRows, add_duplicates
-from genus.base.statistics import Accumulator, Batch
-from genus.base.validation import check_number
+from genus.base.score_table import top_words
+from genus.base.statistics import Accumulator, Batch, ClassCounts
+from genus.base.validation import check_choice, check_count, check_number
 from genus.models.discriminative.accumulator import OnlineAccumulator
 
 
-class DiscriminativeNB(IncrementalClassifier):
+class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
     """Naive Bayes that counts by its own mistakes: as fast as naive Bayes, near a linear SVM, and online.
 
     `fit` learns documents in random order, `partial_fit` in the order in which they come; new classes and new words
@@ -120,6 +121,7 @@ class DiscriminativeNB(IncrementalClassifier):
     ['eggs', 'ham', 'spam']
     """
 
+    _remembers = OnlineAccumulator
     _accumulator: OnlineAccumulator
     _counting_params = ("binary", "average", "decay", "min_loss", "variant")
 
@@ -147,16 +149,14 @@ class DiscriminativeNB(IncrementalClassifier):
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        if isinstance(self.n_passes, bool) or not isinstance(self.n_passes, (int, np.integer)) or self.n_passes < 1:
-            raise ValueError(f"n_passes must be a positive integer, got {self.n_passes!r}.")
+        check_count("n_passes", self.n_passes)
         if self.decay is not None:
             check_number("decay", self.decay, 1e-3, math.inf, "None or a positive number of documents")
         if self.decay is not None and self.average:
             raise ValueError("average and decay exclude one another: an average keeps what decay forgets.")
         check_number("min_loss", self.min_loss, 0, np.nextafter(1, 0), "a number from 0 to below 1")
-        if self.variant not in ("code", "paper"):
-            raise ValueError(f"variant must be 'code' or 'paper', got {self.variant!r}.")
-        n_threads(self.n_jobs)
+        check_choice("variant", self.variant, ("code", "paper"))
+        super()._check_parameters()
 
     def _prediction_parameters(self) -> set[str]:
         return {"n_jobs"}
@@ -186,9 +186,6 @@ class DiscriminativeNB(IncrementalClassifier):
         for _ in range(self.n_passes):
             yield random.permutation(n).astype(np.int64) if self.shuffle else np.arange(n)
 
-    def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
-        return np.ones(rows.n_rows) if weights is None else weights
-
     def _learn_one(self, rows: SparseRows, label: Any, weight: float = 1.0) -> None:
         """Learn a single document, without any check."""
         if not self._is_fitted():
@@ -208,11 +205,11 @@ class DiscriminativeNB(IncrementalClassifier):
 
     # Scores
 
-    def _make_parameters(self, statistics: Any) -> _core.OnlineLearner:
-        accumulator: OnlineAccumulator = statistics
+    def _make_parameters(self, counts: ClassCounts) -> _core.OnlineLearner:
+        accumulator = self._accumulator
         return accumulator.learner.averaged() if accumulator.options.average else accumulator.learner
 
-    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+    def _scores(self, rows: SparseRows) -> Float64:
         return self._score(rows, n_threads(self.n_jobs))
 
     def _score(self, rows: SparseRows, threads: int) -> Float64:
@@ -226,10 +223,6 @@ class DiscriminativeNB(IncrementalClassifier):
         return self._accumulator.labels[self._score(rows, 1)[0].argmax()].item()
 
     # Looking inside
-
-    @property
-    def class_count_(self) -> Float64:
-        return self._accumulator.weights
 
     @property
     def class_loss_(self) -> Float64:
@@ -264,7 +257,7 @@ class DiscriminativeNB(IncrementalClassifier):
         n = max(self._accumulator.n_columns, 1)
         return (1.0, float(n)) if self._learned.joint else (math.log(n + 1), (n + 1) * math.log(n + 1))
 
-    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+    def _row_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
         """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
         prior, odds = self._log_odds(row.indices.astype(np.int64), classes)
         counted = (row.indices < self._accumulator.n_columns) & (row.data > 0)
@@ -283,10 +276,7 @@ class DiscriminativeNB(IncrementalClassifier):
                 all_out += learner.totals(other)[0][0]
         word_prior, total_prior = self._smoothing
         odds = _ratio((inside, outside), word_prior) - _ratio((all_in, all_out), total_prior)
-        weights = inside * odds
-        best = np.lexsort((words, -weights))[:n]
-        best = best[weights[best] > 0]
-        return words[best], weights[best]
+        return top_words(words, inside * odds, n, positive=True)
 
     # Keeping
 
@@ -294,16 +284,11 @@ class DiscriminativeNB(IncrementalClassifier):
         state: dict[str, Any] = super().__getstate__()
         return state | {"_parameters_cache": None}  # the accumulator's own learner, or made from it
 
-    def _get_state(self) -> dict[str, Any]:
-        """Everything learned, as arrays that can be mapped from a file."""
-        return self._fitted_counting_params | self._accumulator.get_state()
+    def _table_state(self) -> dict[str, object]:
+        return {}
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
-        counted_with = {name: state[name] for name in self._counting_params}
-        how = type(self)(**counted_with)
-        how._check_parameters()
-        self._set_statistics(OnlineAccumulator.of_state(how._options, state))
-        self._fitted_counting_params = counted_with
+    def _table_from_state(self, state: Mapping[str, Any]) -> None:
+        """The accumulator's own learner scores, or one made from it."""
 
 
 def _ratio(sides: tuple[Any, Any], prior: Any) -> Any:

@@ -9,21 +9,19 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, n_threads
-from genus.base.documents import DocumentAccumulator, Documents
+from genus.base.documents import DocumentAccumulator
+from genus.base.estimator import GenerativeClassifier
 from genus.base.inverted_index import InvertedIndex
-from genus.base.remembering import DocumentClassifier
-from genus.base.rows import SparseRows, add_duplicates, row_sums, take_rows
-from genus.base.score_table import ScoreTable
+from genus.base.rows import SparseRows, row_sums, take_rows
+from genus.base.score_table import ScoreTable, top_words
 from genus.base.smoothing import TiedPath, log_uniform
-from genus.base.statistics import ONE, Accumulator, ClassCounts
-from genus.base.validation import check_count, check_number
-
-SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
+from genus.base.statistics import ONE, Accumulator, Batch, ClassCounts, per_length
+from genus.base.validation import SMALLEST, check_count, check_number
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,12 @@ class _Values:
         return factors
 
 
-class DocumentMixture(DocumentClassifier):
+class DocumentMixture(GenerativeClassifier[_Values]):
     """What the three classifiers share."""
 
     background_smoothing: float
     prior_scale: float
+    _remembers = DocumentAccumulator
     _accumulator: DocumentAccumulator
     _index_cache: InvertedIndex | None
 
@@ -58,8 +57,7 @@ class DocumentMixture(DocumentClassifier):
             "background_smoothing", self.background_smoothing, SMALLEST, 1,
             "above 0 and at most 1 (without background smoothing a word that a class has not seen would exclude it)",
         )  # fmt: skip
-        check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
-        n_threads(self.n_jobs)
+        super()._check_parameters()
 
     # Counts and parameters
 
@@ -68,10 +66,7 @@ class DocumentMixture(DocumentClassifier):
         self._index_cache = None
 
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
-        # Weights are rounded to fixed point first, so that a document adds what its mixture weight says.
-        scales = float(ONE) * np.ones(rows.n_rows) if weights is None else np.floor(weights * ONE + 0.5)
-        lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads(self.n_jobs)) / ONE
-        return np.divide(scales, lengths, out=np.zeros(rows.n_rows), where=lengths > 0)
+        return per_length(super()._scales(rows, weights), rows, n_threads(self.n_jobs))
 
     def unlearn_documents(self, numbers: ArrayLike) -> Self:
         """Take training documents back by their numbers: the model is as if it had never seen them.
@@ -116,13 +111,12 @@ class DocumentMixture(DocumentClassifier):
             self._index_cache = InvertedIndex.of(self._documents, n_threads(self.n_jobs))
         return self._index_cache
 
-    def _make_parameters(self, statistics: Any) -> _Values:
-        counts: ClassCounts = statistics
+    def _make_parameters(self, counts: ClassCounts) -> _Values:
         index, path, threads = self._index, self._path, n_threads(self.n_jobs)
         n_words = max(counts.n_words, 1)
         ratio = path.ratio(counts.totals, n_words)
         indptr, classes, cells = _core.build_table(counts.indptr, counts.classes, counts.counts, ratio, threads)
-        log_prior = _log_prior(counts.weights)
+        log_prior = self._log_prior(counts.weights)
         # The mixture's weights c_lm are divided by their sum here, once for all documents.
         bias = self._scale(log_prior) - log_weights(index.class_weights)
         table = ScoreTable(indptr, classes, cells, bias, log_prior, log_uniform(path, counts.totals, n_words))
@@ -131,16 +125,13 @@ class DocumentMixture(DocumentClassifier):
         )
         return _Values(table, values, largest, threads)
 
-    def _scale(self, log_prior: Float64) -> Float64:
-        return self.prior_scale * log_prior if self.prior_scale > 0 else np.zeros_like(log_prior)
-
     # Scores
 
-    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+    def _scores(self, rows: SparseRows) -> Float64:
         return self._mixture_scores(rows, self._parameters.table.bias)
 
     def _mixture_scores(self, rows: SparseRows, bias: Float64) -> Float64:
-        parameters: _Values = self._parameters
+        parameters = self._parameters
         out = self._class_scores(rows, bias)
         _core.add_mixtures(
             self._index, parameters.values, parameters.factors, parameters.largest,
@@ -150,8 +141,7 @@ class DocumentMixture(DocumentClassifier):
 
     def _class_scores(self, rows: SparseRows, bias: Float64) -> Float64:
         """Everything but the sum over documents."""
-        table: ScoreTable = self._parameters.table
-        return table.scores(rows, n_threads(self.n_jobs), bias)
+        return self._parameters.table.scores(rows, n_threads(self.n_jobs), bias)
 
     def neighbors(self, X: Any, k: int = 10) -> tuple[Int64, Float64]:
         """The training documents that carry the posterior.
@@ -176,7 +166,7 @@ class DocumentMixture(DocumentClassifier):
     def _neighbors_rows(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]:
         bias = self._class_scores(rows, self._parameters.table.bias)
         slots, scores = self._top_slots(rows, check_count("k", k), bias, weighted=True)
-        total = np.logaddexp.reduce(self._joint_log_likelihood(rows), axis=1, keepdims=True)
+        total = np.logaddexp.reduce(self._scores(rows), axis=1, keepdims=True)
         return self._index.order[slots], np.exp(scores - total)
 
     def _top_slots(self, rows: SparseRows, k: int, bias: Float64, *, weighted: bool) -> tuple[Int64, Float64]:
@@ -188,56 +178,16 @@ class DocumentMixture(DocumentClassifier):
         )  # fmt: skip
         return top
 
-    def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
-        """log p(l | d) for training documents, each by the model trained without it.
+    # Leaving out
 
-        Exact, without refitting. Words keep their columns.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            Training documents, as given to `fit`.
-
-        Returns
-        -------
-        array of shape (n_documents, n_classes)
-            A class whose only document is left out has -inf.
-
-        Raises
-        ------
-        ValueError
-            If a document is not among those learned.
-        """
-        return self._leave_one_out(add_duplicates(self._check_rows(X)), y, sample_weight)
-
-    def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
-        self._check_parameters()
-        batch = self._batch(rows, y, sample_weight)
-        documents, index = self._documents, self._index
-        numbers = documents.locate(batch, distinct=False)
-        if (numbers < 0).any():
-            raise ValueError(
-                f"X, y and sample_weight must be documents that were learned; row {numbers.argmin()} is not."
-            )
-        counts = documents.counts
-        own = documents.codes[numbers]
-        slots = index.slot_of_documents(numbers)
+    def _scores_without(self, batch: Batch, own: Int32, bias: Float64) -> tuple[Float64, Float64]:
+        documents = self._documents
+        numbers = self._accumulator.numbers_of(batch, n_threads(self.n_jobs))
         rows = take_rows(documents.rows, numbers)  # the same words in order, without zeros
+        scores = self._likelihood_without(rows, own, self._index.slot_of_documents(numbers))
+        return scores + bias, scores[np.arange(len(own)), own]
 
-        # The smaller sum of all weights divides every class's prior alike, and so does not matter.
-        total = counts.weights.sum()
-        prior = np.tile(_log_prior(counts.weights), (len(own), 1))
-        here = np.arange(len(own))
-        if total > 0:
-            with np.errstate(divide="ignore"):
-                prior[here, own] = np.log((counts.weights[own] - batch.weights) / float(total))
-            prior[batch.weights == total] = 0  # no other document has weight: equal priors
-        scores = self._scores_without(rows, own, slots) + self._scale(prior)
-        alone = (counts.documents[own] == 1) & ~counts.declared[own]
-        scores[here[alone], own[alone]] = -np.inf
-        return self._normalize(scores)
-
-    def _scores_without(self, rows: SparseRows, own: Int32, slots: Int64) -> Float64:
+    def _likelihood_without(self, rows: SparseRows, own: Int32, slots: Int64) -> Float64:
         """log p(d | l) of training documents by models without them."""
         index, path, counts = self._index, self._path, self._documents.counts
         n_words = max(counts.n_words, 1)
@@ -262,30 +212,24 @@ class DocumentMixture(DocumentClassifier):
     # Looking inside
 
     @property
-    def class_count_(self) -> Float64:
-        """The documents' summed weights."""
-        return self._accumulator.flush(n_threads(self.n_jobs)).weights / ONE
-
-    @property
     def class_log_prior_(self) -> Float64:
         """log p(l)."""
-        log_prior: Float64 = self._parameters.table.log_prior
-        return log_prior
+        return self._parameters.table.log_prior
 
-    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+    def _row_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
         """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores.
 
         A word's evidence is its log probability averaged over the class's documents, each with its share r_m
         of the class's posterior. Since log sum c_m p_m(d) = sum r_m log p_m(d) - sum r_m log(r_m / c_m), what is
-        left is how far the document singles out some of the class's documents: `_remainder`.
+        left is how far the document singles out some of the class's documents: `_evidence_terms`.
         """
         evidence = [self._word_evidence(row, c) for c in classes]
         prior = self._scale(self._parameters.table.log_prior)[np.asarray(classes)]
         return prior, np.stack([words for words, _, _ in evidence], axis=1)
 
-    def _remainder(self, row: SparseRows, classes: Sequence[int]) -> Float64:
+    def _evidence_terms(self, row: SparseRows, classes: Sequence[int]) -> dict[str, Float64]:
         """score - prior - sum of words' evidence, for some classes: minus the divergence of r_m from c_m."""
-        return np.array([self._word_evidence(row, c)[1] for c in classes])
+        return {"choice of documents": np.array([self._word_evidence(row, c)[1] for c in classes])}
 
     def _sources(self, row: SparseRows, c: int) -> Float64:
         """Which shares of each word's probability the document, the class and the background gave: (n, 3)."""
@@ -339,65 +283,32 @@ class DocumentMixture(DocumentClassifier):
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
         """The words that speak most for class c: those with the largest ps_c(n) * log(ps_c(n) / ps_rest(n))."""
         counts = self._documents.counts
-        cells = np.flatnonzero(counts.classes == c)
-        words = np.searchsorted(counts.indptr, cells, side="right") - 1
-        inside = counts.counts[cells] / ONE
-        sums = np.concatenate(([0.0], np.cumsum(counts.counts / ONE)))
-        rest = np.maximum(sums[counts.indptr[words + 1]] - sums[counts.indptr[words]] - inside, 0)
+        words, inside, rest = counts.words_against_rest(c)
         background = self.background_smoothing / max(counts.n_words, 1)
         total, others = counts.totals[c], counts.totals.sum() - counts.totals[c]
         p = (1 - self.background_smoothing) * inside / max(total, SMALLEST) + background
         q = (1 - self.background_smoothing) * rest / max(others, SMALLEST) + background
-        weights = p * np.log(p / q)
-        best = np.lexsort((words, -weights))[:n]
-        return words[best], weights[best]
+        return top_words(words, p * np.log(p / q), n)
 
     # Keeping
 
-    def _get_state(self) -> dict[str, NDArray[Any] | str | int | float | bool | None]:
-        """Everything learned, as arrays that can be mapped from a file."""
-        parameters, documents, index = self._parameters, self._documents, self._index
-        counts, table = documents.counts, parameters.table
-        state: dict[str, NDArray[Any] | str | int | float | bool | None] = {
-            name: getattr(counts, name) for name in counts.__dataclass_fields__
-        }
-        state |= documents.to_state()
-        state |= {"values": parameters.values, "largest": parameters.largest}
-        state |= {f"index_{name}": getattr(index, name) for name in index.__dataclass_fields__}
-        return state | {f"table_{name}": getattr(table, name) for name in table.__dataclass_fields__}
+    def _table_state(self) -> dict[str, object]:
+        parameters = self._parameters
+        values = {"values": parameters.values, "largest": parameters.largest}
+        return values | self._index.to_state() | parameters.table.to_state()
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
-        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
-        try:
-            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
-            table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
-            index = InvertedIndex.from_state(state, len(state["document_codes"]))
-            documents = Documents.from_state(counts, state)
-            values, largest = state["values"], state["largest"]
-        except KeyError as error:
-            raise ValueError(f"the model's state lacks {error}.") from None
-        documents.check_shapes()
-        table.check_shapes()
-        per_class = (table.bias, table.log_prior, table.log_uniform, index.class_weights)
-        if any(len(array) != counts.n_classes for array in per_class):
-            raise ValueError("the score table, the index and the labels are of different length.")
-        if not len(table.indptr) == len(counts.indptr) == len(index.words):
-            raise ValueError("the score table, the index and the counts know different numbers of words.")
+    def _table_from_state(self, state: Mapping[str, Any]) -> _Values:
+        counts = self._accumulator.flush()
+        table, index = ScoreTable.from_state(state), InvertedIndex.from_state(state, len(state["document_codes"]))
+        values, largest = state["values"], state["largest"]
+        table.check_against(counts)
+        if len(index.class_weights) != counts.n_classes or len(index.words) != len(counts.indptr):
+            raise ValueError("the index and the counts know different numbers of classes or words.")
         for name, array, n in (("values", values, len(index.slots)), ("largest", largest, len(index.run_blocks))):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != (n,):
                 raise ValueError(f"{name} must be an array of {n} float64 numbers.")
-        self._set_statistics(DocumentAccumulator(documents, checked=False))
-        self._fitted_counting_params = {}
         self._index_cache = index
-        self._parameters_cache = _Values(table, values, largest, n_threads(self.n_jobs))
-
-
-def _log_prior(weights: Int64) -> Float64:
-    """log p(l) by summed weights; equal where nothing has weight."""
-    if not weights.any():
-        return np.full(len(weights), -math.log(len(weights)))
-    with np.errstate(divide="ignore"):  # a class without weight has prior 0
-        return np.asarray(np.log(weights / weights.sum(dtype=np.float64)))
+        return _Values(table, values, largest, n_threads(self.n_jobs))
 
 
 def log_weights(weights: Float64) -> Float64:

@@ -22,8 +22,8 @@ import numpy as np
 from genus.base.arrays import Float64, Int32, Int64
 from genus.base.rows import SparseRows, row_sums, take_rows
 from genus.base.smoothing import TiedPath
-from genus.base.validation import check_count, check_number
-from genus.models.document_mixture.base import SMALLEST, DocumentMixture, log_weights
+from genus.base.validation import SMALLEST, check_count, check_number
+from genus.models.document_mixture.base import DocumentMixture, log_weights
 
 
 class TiedDocumentMixture(DocumentMixture):
@@ -231,16 +231,16 @@ class NearestNeighborsClassifier(DocumentMixture):
         scores = scores + np.take_along_axis(
             self._class_scores(rows, self._parameters.table.bias), index.class_of_slots(slots), 1
         )
-        total = np.logaddexp.reduce(self._joint_log_likelihood(rows), axis=1, keepdims=True)
+        total = np.logaddexp.reduce(self._scores(rows), axis=1, keepdims=True)
         shares = weights * np.exp(scores - total)
         best = np.argsort(-shares, axis=1, kind="stable")[:, :k]
         return index.order[np.take_along_axis(slots, best, 1)], np.take_along_axis(shares, best, 1)
 
-    def _scores_without(self, rows: SparseRows, own: Int32, slots: Int64) -> Float64:
+    def _likelihood_without(self, rows: SparseRows, own: Int32, slots: Int64) -> Float64:
         index = self._index
         weights = np.append(index.weights, 0.0)[slots]
         if self.n_neighbors >= index.class_weights.sum() - weights.max(initial=0.0):
-            return super()._scores_without(rows, own, slots)
+            return super()._likelihood_without(rows, own, slots)
         bias = -log_weights(index.class_weights)
         votes = self._votes(rows, bias, *self._nearest(rows, slots))
         votes[np.arange(len(own)), own] -= bias[own] + log_weights(index.class_weights[own] - weights)

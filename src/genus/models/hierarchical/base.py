@@ -12,12 +12,12 @@ from scipy import sparse
 
 from genus import _core
 from genus.base.arrays import Float64, Int64, n_threads
-from genus.base.documents import DocumentAccumulator, Documents
-from genus.base.remembering import DocumentClassifier
-from genus.base.rows import SparseRows, canonical
-from genus.base.score_table import ScoreTable
-from genus.base.statistics import ONE, Batch, ClassCounts
-from genus.base.validation import check_number, check_steps
+from genus.base.documents import DocumentAccumulator
+from genus.base.estimator import GenerativeClassifier
+from genus.base.rows import SparseRows
+from genus.base.score_table import ScoreTable, top_words
+from genus.base.statistics import ONE, Batch, ClassCounts, per_length
+from genus.base.validation import check_choice, check_steps, is_whole
 from genus.models.hierarchical.path_table import FittedTree, PathTable
 from genus.tree.answers import check_question
 from genus.tree.label_tree import LabelTree, are_paths, group_classes
@@ -27,7 +27,7 @@ _TREES = ("flat", "learn")
 _UNSEEN = 0.5  # the prior of a class without documents is that of half a document
 
 
-class TreeClassifier(DocumentClassifier):
+class TreeClassifier(GenerativeClassifier[FittedTree]):
     """What the two models share."""
 
     tree: Any
@@ -36,7 +36,7 @@ class TreeClassifier(DocumentClassifier):
     document_weights: str
     n_weight_steps: int
     prior_scale: float
-    _accumulator: DocumentAccumulator
+    _remembers = DocumentAccumulator
     _counting_params = ("document_weights",)
 
     def _choose_iterations(self) -> int:
@@ -48,16 +48,12 @@ class TreeClassifier(DocumentClassifier):
         return 1.0
 
     def _check_parameters(self) -> None:
-        if self.weights not in ("tied", "per-class"):
-            raise ValueError(f"weights must be 'tied' or 'per-class', got {self.weights!r}.")
-        if self.shrink_to not in ("path", "root"):
-            raise ValueError(f"shrink_to must be 'path' or 'root', got {self.shrink_to!r}.")
-        if self.document_weights not in ("equal", "length"):
-            raise ValueError(f"document_weights must be 'equal' or 'length', got {self.document_weights!r}.")
+        check_choice("weights", self.weights, ("tied", "per-class"))
+        check_choice("shrink_to", self.shrink_to, ("path", "root"))
+        check_choice("document_weights", self.document_weights, ("equal", "length"))
         check_steps("n_weight_steps", self.n_weight_steps, 1)
-        check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
         self._given_tree()
-        n_threads(self.n_jobs)
+        super()._check_parameters()
 
     def _given_tree(self) -> LabelTree | None:
         """The tree that was given; None where it comes from the labels or is learned."""
@@ -68,12 +64,8 @@ class TreeClassifier(DocumentClassifier):
     # Counts and parameters
 
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
-        # Weights are rounded to fixed point first, so that a document can be left out by what is kept of it.
-        scales = float(ONE) * np.ones(rows.n_rows) if weights is None else np.floor(weights * ONE + 0.5)
-        if self.document_weights == "length":
-            return scales
-        lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads(self.n_jobs)) / ONE
-        return np.divide(scales, lengths, out=np.zeros(rows.n_rows), where=lengths > 0)
+        scales = super()._scales(rows, weights)
+        return scales if self.document_weights == "length" else per_length(scales, rows, n_threads(self.n_jobs))
 
     def _batch(
         self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None = None
@@ -81,7 +73,7 @@ class TreeClassifier(DocumentClassifier):
         tree = self._given_tree()
         if tree is not None and classes is None:
             classes = np.array(tree.leaves)  # known without documents
-        batch = super()._batch(canonical(rows), y, sample_weight, classes)
+        batch = super()._batch(rows, y, sample_weight, classes)
         if tree is not None:
             strange = [label for label in [*batch.labels.tolist(), *batch.declared.tolist()] if label not in tree]
             if strange:
@@ -100,8 +92,7 @@ class TreeClassifier(DocumentClassifier):
     def _paths_of(self, tree: LabelTree, labels: list[Any]) -> TreePaths:
         return TreePaths.of(tree, labels, by_root=self.shrink_to == "root")
 
-    def _make_parameters(self, statistics: Any) -> FittedTree:
-        counts: ClassCounts = statistics
+    def _make_parameters(self, counts: ClassCounts) -> FittedTree:
         documents, threads = self._documents, n_threads(self.n_jobs)
         paths = self._paths_of(self._tree_of(counts), counts.labels.tolist())
         groups = paths.weight_groups(self.weights == "tied")
@@ -114,22 +105,22 @@ class TreeClassifier(DocumentClassifier):
             paths.indptr, paths.nodes, paths.n_nodes, *groups,
             n_iterations, self.n_weight_steps, self._tempering, threads,
         )  # fmt: skip
-        log_prior = _log_prior(counts.weights)
+        log_prior = self._log_prior(counts.weights)
         scores = PathTable.of(
             paths, weights, groups, (indptr, words, sums), np.diff(counts.indptr) > 0,
             log_prior, self.prior_scale * log_prior, threads,
         )  # fmt: skip
         return FittedTree(paths, scores, n_iterations)
 
+    def _log_prior(self, weights: Int64) -> Float64:
+        """log P(c) by the documents' weights; a class without any counts as half a document."""
+        prior = np.where(weights > 0, weights / ONE, _UNSEEN)
+        return np.asarray(np.log(prior / prior.sum()))
+
     # Scores
 
-    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
-        scores: PathTable = self._parameters.scores
-        return scores.joint_log_likelihood(rows, n_threads(self.n_jobs))
-
-    def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
-        scores: PathTable = self._parameters.scores
-        return scores.best_classes(rows, n_threads(self.n_jobs))
+    def _scores(self, rows: SparseRows) -> Float64:
+        return self._parameters.scores.joint_log_likelihood(rows, n_threads(self.n_jobs))
 
     # Answers at any level
 
@@ -166,7 +157,7 @@ class TreeClassifier(DocumentClassifier):
         self, rows: SparseRows, level: int | None, min_proba: float | None
     ) -> tuple[NDArray[Any], Float64]:
         check_question(level, min_proba)
-        fitted: FittedTree = self._parameters
+        fitted = self._parameters
         parts = [
             fitted.answers(np.exp(self._normalize(scores)), level, min_proba) for scores in self._score_blocks(rows)
         ]
@@ -186,29 +177,22 @@ class TreeClassifier(DocumentClassifier):
     @property
     def tree_(self) -> LabelTree:
         """The tree that was given, told by the labels, or learned."""
-        tree: LabelTree = self._parameters.paths.tree
-        return tree
-
-    @property
-    def class_count_(self) -> Float64:
-        """The documents' summed weights."""
-        return self._accumulator.flush(n_threads(self.n_jobs)).weights / ONE
+        return self._parameters.paths.tree
 
     @property
     def class_log_prior_(self) -> Float64:
         """log P(c)."""
-        log_prior: Float64 = self._parameters.scores.table.log_prior
-        return log_prior
+        return self._parameters.scores.table.log_prior
 
     @property
     def feature_log_prob_(self) -> Float64:
         """log P(w|c): an array of shape (n_classes, n_features), made anew each time."""
-        scores: PathTable = self._parameters.scores
+        scores = self._parameters.scores
         return np.stack([scores.log_proba(c) for c in range(scores.n_classes)])
 
     def path_weights(self, label: Any) -> dict[Any, float]:
         """P(v|c): how much of a class's words comes from each node of its path, the class first."""
-        fitted: FittedTree = self._parameters
+        fitted = self._parameters
         c = self._class_number(label)
         columns = fitted.scores.columns_of(c)
         n_seen = max(int(fitted.scores.seen.sum()), 1)
@@ -229,9 +213,9 @@ class TreeClassifier(DocumentClassifier):
         -------
         dict of node to share, the largest first. "(uniform)" is the distribution that knows no words.
         """
-        if isinstance(word, bool) or not isinstance(word, (int, np.integer)) or not 0 <= word < self.n_features_in_:
+        if not is_whole(word, 0) or word >= self.n_features_in_:
             raise ValueError(f"word must be a column number below {self.n_features_in_}, got {word!r}.")
-        scores: PathTable = self._parameters.scores
+        scores = self._parameters.scores
         if label is not None:
             classes, counts = [self._class_number(label)], [1.0]
         else:
@@ -251,7 +235,7 @@ class TreeClassifier(DocumentClassifier):
 
         Each with its part in the divergence, P(w|v) * log of the factor by which the node multiplies the word.
         """
-        fitted: FittedTree = self._parameters
+        fitted = self._parameters
         column = fitted.column(node)
         if column is None and node not in self.tree_:
             raise ValueError(f"{node!r} is not a node of the tree.")
@@ -259,7 +243,7 @@ class TreeClassifier(DocumentClassifier):
 
     def _by_node(self, c: int, values: Sequence[float]) -> dict[Any, float]:
         """Values of a path's nodes, the class's first and the uniform distribution's last, by name."""
-        paths: TreePaths = self._parameters.paths
+        paths = self._parameters.paths
         names = [*(paths.name(node) for node in paths.path(c)[::-1].tolist()), UNIFORM]
         return dict(zip(names, map(float, values), strict=True))
 
@@ -269,9 +253,9 @@ class TreeClassifier(DocumentClassifier):
             raise ValueError(f"{label!r} is not one of the {len(self.classes_)} classes of this model.")
         return int(found[0])
 
-    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+    def _row_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
         """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
-        scores: PathTable = self._parameters.scores
+        scores = self._parameters.scores
         words = np.zeros((len(row.indices), len(classes)))
         for i, (w, x) in enumerate(zip(row.indices.tolist(), row.data.tolist(), strict=True)):
             if 0 <= w < len(scores.seen) and scores.seen[w]:
@@ -286,42 +270,28 @@ class TreeClassifier(DocumentClassifier):
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
         """The words that speak most for class c: P(w|c) * log(P(w|c) / P(w|root)), largest first."""
-        scores: PathTable = self._parameters.scores
+        scores = self._parameters.scores
         root = scores.columns_of(c)[0]
         log_p, log_root = scores.log_proba(c), scores.log_proba(root)
         log_root = log_root - math.log(np.exp(log_root).sum())
         weights = np.exp(log_p) * np.subtract(log_p, log_root, out=np.zeros(len(log_p)), where=scores.seen)
-        best = np.lexsort((np.arange(len(weights)), -weights))[:n]
-        return best, weights[best]
+        return top_words(np.arange(len(weights)), weights, n)
 
     # Keeping
 
-    def _get_state(self) -> dict[str, Any]:
-        """Everything learned, as arrays that can be mapped from a file, and the tree."""
-        fitted: FittedTree = self._parameters
-        documents, scores = self._documents, fitted.scores
-        state: dict[str, Any] = {f"counted_{name}": value for name, value in self._fitted_counting_params.items()}
-        state |= {name: getattr(documents.counts, name) for name in documents.counts.__dataclass_fields__}
-        state |= documents.to_state()
-        state |= {f"table_{name}": getattr(scores.table, name) for name in scores.table.__dataclass_fields__}
-        state |= {f"column_{name}": getattr(scores, name) for name in _COLUMNS}
-        return state | {"tree": LabelTree(fitted.paths.tree.to_dict()), "n_iterations": fitted.n_iterations}
+    def _table_state(self) -> dict[str, object]:
+        fitted = self._parameters
+        columns = {f"column_{name}": getattr(fitted.scores, name) for name in _COLUMNS}
+        tree = {"tree": LabelTree(fitted.paths.tree.to_dict()), "n_iterations": fitted.n_iterations}
+        return fitted.scores.table.to_state() | columns | tree
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
-        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
-        try:
-            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
-            table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
-            columns = {name: state[f"column_{name}"] for name in _COLUMNS}
-            documents, tree = Documents.from_state(counts, state), state["tree"]
-            n_iterations = state["n_iterations"]
-            counted_with = {name: state[f"counted_{name}"] for name in self._counting_params}
-        except KeyError as error:
-            raise ValueError(f"the model's state lacks {error}.") from None
+    def _table_from_state(self, state: Mapping[str, Any]) -> FittedTree:
+        counts, table = self._accumulator.flush(), ScoreTable.from_state(state)
+        columns = {name: state[f"column_{name}"] for name in _COLUMNS}
+        tree, n_iterations = state["tree"], state["n_iterations"]
         if not isinstance(tree, LabelTree):
             raise ValueError("a tree was expected.")
         check_steps("n_iterations", n_iterations, 0)
-        documents.check_shapes()
         labels = counts.labels.tolist()
         for label in labels:
             if label not in tree:
@@ -331,18 +301,10 @@ class TreeClassifier(DocumentClassifier):
         scores.check(len(labels), paths.n_nodes)
         if len(table.indptr) != len(counts.indptr):
             raise ValueError("the score table and the counts know different numbers of words.")
-        self._set_statistics(DocumentAccumulator(documents, checked=False))
-        self._fitted_counting_params = counted_with
-        self._parameters_cache = FittedTree(paths, scores, n_iterations)
+        return FittedTree(paths, scores, n_iterations)
 
 
 _COLUMNS = ("parents", "nodes", "weights", "uniform")
-
-
-def _log_prior(weights: Int64) -> Float64:
-    """log P(c) by the documents' weights; a class without any counts as half a document."""
-    prior = np.where(weights > 0, weights / ONE, _UNSEEN)
-    return np.asarray(np.log(prior / prior.sum()))
 
 
 def _by_class(counts: ClassCounts) -> Any:

@@ -204,8 +204,7 @@ class HierarchicalMixture(TreeClassifier):
     @property
     def n_iterations_(self) -> int:
         """How often words were moved."""
-        n_iterations: int = self._parameters.n_iterations
-        return n_iterations
+        return self._parameters.n_iterations
 
     def _choose_iterations(self) -> int:
         if self.n_iterations == "auto":

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from genus import _core
 from genus.base.arrays import Float64, Int32, Int64
 from genus.base.rows import SparseRows, row_sums
-from genus.base.score_table import LazyQuantized, ScoreTable
+from genus.base.score_table import LazyQuantized, ScoreTable, top_words
 from genus.tree.answers import TreeAnswers
 from genus.tree.label_tree import WHOLE
 from genus.tree.paths import TreePaths
@@ -193,6 +193,10 @@ class FittedTree(TreeAnswers):
     scores: PathTable
     n_iterations: int  # how often words were moved
 
+    def best_classes(self, rows: SparseRows, threads: int) -> Int32:
+        """The number of the best class of each document, the first of equal ones."""
+        return self.scores.best_classes(rows, threads)
+
     def column(self, node: Any) -> int | None:
         """The column of a node's scores. None where no class is below it, or a single child speaks for it."""
         inner = [WHOLE if name is None else name for name in self.paths.inner]
@@ -210,5 +214,5 @@ class FittedTree(TreeAnswers):
             above, gain = np.full(len(gain), scores.uniform[column]), gain - scores.table.log_uniform[column]
         own = above * np.expm1(gain)
         weights = own / (own.sum() or 1.0) * gain
-        best = np.lexsort((np.arange(len(weights)), -weights))[:n]
-        return [(int(w), float(weights[w])) for w in best if weights[w] > 0]
+        words, best = top_words(np.arange(len(weights)), weights, n, positive=True)
+        return list(zip(words.tolist(), best.tolist(), strict=True))

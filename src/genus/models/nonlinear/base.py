@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,10 +16,8 @@ from genus.base.arrays import Float64, Int64, n_threads
 from genus.base.labels import Labels
 from genus.base.posterior import PosteriorClassifier
 from genus.base.rows import SparseRows
-from genus.base.validation import check_choice, check_labels, check_number
+from genus.base.validation import check_choice, check_labels, check_not_negative, check_number, check_steps
 from genus.models.nonlinear.repeated_em import Kept, Run, Task, check_n_hidden, choose_nodes, fit_repetitions, make_task
-
-SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 
 
 @dataclass(frozen=True)
@@ -161,14 +158,12 @@ class HiddenNodesClassifier(PosteriorClassifier):
         elif not isinstance(self.n_hidden, Mapping) and np.ndim(self.n_hidden) == 0:
             check_n_hidden(self.n_hidden, np.zeros(1))
         for name, least in (("n_repetitions", 1), ("n_iterations", 0), ("n_averaged", 1), ("min_documents", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
+            check_steps(name, getattr(self, name), least)
         check_choice("em", self.em, ("soft", "hard"))
         check_choice("init", self.init, self._starts)
-        check_number("prior_scale", self.prior_scale, 0, math.inf, "a number that is not negative")
+        check_not_negative("prior_scale", self.prior_scale)
         check_number("validation_fraction", self.validation_fraction, 0, 0.9, "a number from 0 to 0.9")
-        check_number("unlabelled_weight", self.unlabelled_weight, 0, math.inf, "a number that is not negative")
+        check_not_negative("unlabelled_weight", self.unlabelled_weight)
         n_threads(self.n_jobs)
 
     # Looking inside

@@ -12,7 +12,6 @@ C. S. Carlos, G. Rakshit: Learning non-linear functions for text classification 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,8 +23,8 @@ from genus import _core
 from genus.base.arrays import Float64, Int64, n_threads
 from genus.base.rows import SparseRows, row_sums, take_rows, to_rows
 from genus.base.score_table import ScoreTable
-from genus.base.validation import check_choice, check_number
-from genus.models.nonlinear.base import SMALLEST, HiddenNodesClassifier, Learned
+from genus.base.validation import check_choice, check_positive
+from genus.models.nonlinear.base import HiddenNodesClassifier, Learned
 from genus.models.nonlinear.gaussian import GaussianNonlinearBayes
 from genus.models.nonlinear.node_table import NodeTable, node_table
 from genus.models.nonlinear.repeated_em import EmResult, Kept, Task
@@ -173,7 +172,7 @@ class NonlinearBayes(HiddenNodesClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("alpha", self.alpha, SMALLEST, math.inf, "a positive number")
+        check_positive("alpha", self.alpha)
         check_choice("posterior", self.posterior, ("sum-of-products", "product-of-sums"))
         check_choice("node_prior", self.node_prior, ("documents", "words"))
         check_choice("smoothing", self.smoothing, ("node", "proportional"))
@@ -247,9 +246,9 @@ class NonlinearBayes(HiddenNodesClassifier):
         prior, words, _ = self._table.evidence(row, classes, self.prior_scale)
         return prior, words
 
-    def _remainder(self, row: SparseRows, classes: Sequence[int]) -> Float64:
+    def _evidence_terms(self, row: SparseRows, classes: Sequence[int]) -> dict[str, Float64]:
         """What is left of some classes' scores: how far the document singles out some of their nodes."""
-        return self._table.evidence(row, classes, self.prior_scale)[2]
+        return {"choice of nodes": self._table.evidence(row, classes, self.prior_scale)[2]}
 
     def _node_evidence(self, row: SparseRows, c: int) -> Float64:
         """Which nodes of class c a document was taken for, in the best repetition."""
@@ -269,14 +268,12 @@ class NonlinearBayes(HiddenNodesClassifier):
     def _get_state(self) -> dict[str, Any]:
         """Everything learned, as arrays that can be mapped from a file."""
         check_is_fitted(self)
-        table = self._nodes.scores
-        return self._learned_state() | {f"table_{name}": getattr(table, name) for name in table.__dataclass_fields__}
+        return self._learned_state() | self._nodes.scores.to_state()
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         """Take over learned arrays, with their shapes checked; scoring guards against all else."""
         learned = Learned.from_state(state)
-        table = ScoreTable(**{name: state[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
-        table.check_shapes()
+        table = ScoreTable.from_state(state)
         n_components = int(learned.node_starts[-1]) * len(learned.repetitions)
         if not len(table.bias) == len(table.log_uniform) == n_components:
             raise ValueError("the score table and the nodes are of different number.")

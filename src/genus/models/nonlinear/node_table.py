@@ -16,7 +16,7 @@ from scipy.special import logsumexp, softmax
 from genus import _core
 from genus.base.arrays import Float64, Int32, Int64
 from genus.base.rows import SparseRows, slice_rows
-from genus.base.score_table import ScoreTable
+from genus.base.score_table import ScoreTable, top_words
 
 _BLOCK = 1 << 20  # component scores held at once: 8 MB
 
@@ -195,9 +195,7 @@ def telling_words(p: Float64, q: Float64, n: int) -> tuple[Int64, Float64]:
     """The words with the largest p * log(p / q): their parts in the divergence of p from q."""
     with np.errstate(divide="ignore"):
         weights = p * (np.log(p) - np.log(np.maximum(q, np.finfo(float).tiny)))
-    best = np.lexsort((np.arange(len(weights)), -weights))[:n]
-    best = best[weights[best] > 0]
-    return best, weights[best]
+    return top_words(np.arange(len(weights)), weights, n, positive=True)
 
 
 def node_table(

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +24,12 @@ from scipy import sparse
 
 from genus.base.arrays import Float64, Int64, n_threads
 from genus.base.documents import DocumentAccumulator, Documents
-from genus.base.remembering import DocumentClassifier
+from genus.base.estimator import GenerativeClassifier
 from genus.base.rows import SparseRows
+from genus.base.score_table import top_words
 from genus.base.smoothing import JelinekMercer
 from genus.base.statistics import ONE, ClassCounts
-from genus.base.validation import check_number
+from genus.base.validation import SMALLEST, check_not_negative, check_number
 from genus.models.refined.focus import LogRatioScaling
 from genus.models.refined.solver import (
     HingeProblem,
@@ -41,7 +41,7 @@ from genus.models.refined.solver import (
 )
 
 
-class RefinedNB(DocumentClassifier):
+class RefinedNB(GenerativeClassifier[RefinedTable]):
     """Naive Bayes whose word weights are corrected by the training documents that it gets wrong.
 
     Two parts add up. The *generative* part is multinomial naive Bayes: sums of documents by class. The
@@ -119,7 +119,8 @@ class RefinedNB(DocumentClassifier):
     array(['spam'], dtype='<U4')
     """
 
-    _accumulator: DocumentAccumulator
+    _remembers = DocumentAccumulator
+    _scores_by = RefinedTable
 
     def __init__(
         self,
@@ -140,15 +141,15 @@ class RefinedNB(DocumentClassifier):
 
     def _check_parameters(self) -> None:
         check_number("cost", self.cost, 1e-6, 1e6, "a number between 1e-6 and 1e6")
-        check_number("base_weight", self.base_weight, 0, math.inf, "a number that is not negative")
-        check_number("background_smoothing", self.background_smoothing, 1e-100, 1, "above 0 and at most 1")
+        check_not_negative("base_weight", self.base_weight)
+        check_number("background_smoothing", self.background_smoothing, SMALLEST, 1, "above 0 and at most 1")
         check_number("focus", self.focus, 0, 100, "a number between 0 and 100")
         check_number("tolerance", self.tolerance, 1e-15, math.inf, "a positive number")
-        n_threads(self.n_jobs)
+        super()._check_parameters()
 
     # Counts and parameters
 
-    def _make_parameters(self, statistics: Any) -> RefinedTable:
+    def _make_parameters(self, counts: ClassCounts) -> RefinedTable:
         threads = n_threads(self.n_jobs)
         focus = LogRatioScaling.of(self._documents, float(self.focus))
         documents = focus.documents(self._documents, threads)
@@ -174,23 +175,7 @@ class RefinedNB(DocumentClassifier):
     def _temperature(self, left_out: Float64, documents: Documents) -> float:
         return likeliest_temperature(left_out, documents.codes, documents.weights / ONE)
 
-    # Scores
-
-    def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
-        table: RefinedTable = self._parameters
-        return table.scores(self._focused(rows), n_threads(self.n_jobs))
-
-    def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
-        table: RefinedTable = self._parameters
-        return table.best_classes(self._focused(rows), n_threads(self.n_jobs))
-
-    def _add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64) -> None:
-        table: RefinedTable = self._parameters
-        table.add_scores(self._focused(rows), factors, total, distances, n_threads(self.n_jobs))
-
-    def _focused(self, rows: SparseRows) -> SparseRows:
-        table: RefinedTable = self._parameters
-        return table.focus.rows(rows, n_threads(self.n_jobs))
+    # Search
 
     def _path_scores(self, rows: SparseRows, settings: Sequence[Mapping[str, float]]) -> list[NDArray[np.float32]]:
         """Scores of other documents under several settings of cost, base_weight and focus, by this model's documents.
@@ -228,75 +213,24 @@ class RefinedNB(DocumentClassifier):
     # Looking inside
 
     @property
-    def class_count_(self) -> Float64:
-        """The documents' summed weights."""
-        return self._accumulator.flush(n_threads(self.n_jobs)).weights / ONE
-
-    @property
     def coef_(self) -> Float64:
-        table: RefinedTable = self._parameters
+        table = self._parameters
         shape = (len(table.indptr) - 1, len(table.bias))
         words = sparse.csr_array((table.values, table.classes, table.indptr), shape=shape).toarray()
         return (words + table.log_uniform).T
 
     @property
     def intercept_(self) -> Float64:
-        bias: Float64 = self._parameters.bias
-        return bias
-
-    def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
-        table: RefinedTable = self._parameters
-        return table.row_evidence(self._focused(row), classes)
+        return self._parameters.bias
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
         """The words that speak most for class c: what they add to its score beyond the classes' mean, summed
         over the class's documents."""
         counts = self._documents.counts
-        cells = np.flatnonzero(counts.classes == c)
-        words = np.searchsorted(counts.indptr, cells, side="right") - 1
+        words, inside = counts.words_of(c)
         coef = self.coef_[:, words]
-        sums = counts.counts[cells] / ONE * self._parameters.focus.of_words(words)
-        weights = sums * (coef[c] - coef.mean(axis=0))
-        best = np.lexsort((words, -weights))[:n]
-        return words[best], weights[best]
-
-    # Keeping
-
-    def _get_state(self) -> dict[str, NDArray[Any] | str | int | float | bool | None]:
-        """Everything learned, as arrays that can be mapped from a file."""
-        table, documents = self._parameters, self._documents
-        state: dict[str, NDArray[Any] | str | int | float | bool | None] = {
-            name: getattr(documents.counts, name) for name in documents.counts.__dataclass_fields__
-        }
-        state |= {
-            "document_indptr": documents.rows.indptr,
-            "document_words": documents.rows.indices,
-            "document_values": documents.values,
-            "document_codes": documents.codes,
-            "document_weights": documents.weights,
-        }
-        return state | {f"table_{name}": getattr(table, name) for name in table.__dataclass_fields__}
-
-    def _set_state(self, state: Mapping[str, Any]) -> None:
-        """Take over learned arrays. Shapes are checked here; contents when they are first built upon."""
-        try:
-            counts = ClassCounts(**{name: state[name] for name in ClassCounts.__dataclass_fields__})
-            table = RefinedTable(**{name: state[f"table_{name}"] for name in RefinedTable.__dataclass_fields__})
-            rows = SparseRows(
-                state["document_indptr"], state["document_words"], state["document_values"], len(counts.indptr) - 1
-            )
-            documents = Documents(counts, rows, state["document_codes"], state["document_weights"])
-        except KeyError as error:
-            raise ValueError(f"the model's state lacks {error}.") from None
-        documents.check_shapes()
-        table.check_shapes()
-        if any(len(array) != counts.n_classes for array in (table.bias, table.log_prior, table.log_uniform)):
-            raise ValueError("the score table and the labels are of different length.")
-        if len(table.indptr) != len(counts.indptr) or len(table.factors) not in (0, counts.n_words):
-            raise ValueError("the score table and the counts know different numbers of words.")
-        self._set_statistics(DocumentAccumulator(documents, checked=False))
-        self._fitted_counting_params = {}
-        self._parameters_cache = table
+        sums = inside * self._parameters.focus.of_words(words)
+        return top_words(words, sums * (coef[c] - coef.mean(axis=0)), n)
 
 
 def _margins(scores: Float64) -> Float64:

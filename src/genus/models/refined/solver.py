@@ -200,6 +200,18 @@ class RefinedTable(ScoreTable):
     def focus(self) -> LogRatioScaling:
         return LogRatioScaling(self.factors)
 
+    def _given(self, rows: SparseRows, *more: Any) -> tuple[Any, ...]:
+        threads: int = more[-1]  # what every kernel is given last
+        return super()._given(self.focus.rows(rows, threads), *more)
+
+    def row_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
+        return super().row_evidence(self.focus.rows(row, 1), classes)
+
+    def check_against(self, counts: ClassCounts) -> None:
+        super().check_against(counts)
+        if len(self.factors) not in (0, counts.n_words):
+            raise ValueError("the score table and the counts know different numbers of words.")
+
     def check_shapes(self) -> None:
         super().check_shapes()
         if not isinstance(self.factors, np.ndarray) or self.factors.dtype != np.float64 or self.factors.ndim != 1:

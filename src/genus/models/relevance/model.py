@@ -18,7 +18,6 @@ V. Ha-Thuc and P. Srinivasan, A Robust Learning Approach for Text Classification
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
@@ -32,13 +31,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, n_threads
+from genus.base.estimator import GenerativeClassifier
 from genus.base.label_sets import has_label_sets, label_pairs
 from genus.base.labels import encode_labels
 from genus.base.progress import sweep_progress
 from genus.base.rows import SparseRows, without_zeros
-from genus.base.score_table import ScoreTable, TableClassifier
+from genus.base.score_table import ScoreTable, top_words
 from genus.base.statistics import ONE, Accumulator, ClassCounts
-from genus.base.validation import check_labels, check_number
+from genus.base.validation import check_choice, check_labels, check_positive, check_steps
 from genus.models.relevance.sampler import (
     BACKGROUND,
     CLASS,
@@ -67,7 +67,7 @@ class Marks(NamedTuple):
     own: sparse.csr_array
 
 
-class RelevanceTopicModel(TableClassifier):
+class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
     """Learns each class from those parts of its documents that are about it, and shows them.
 
     What it is for: a short and clean list of words for each class, robustness where few words are kept or the
@@ -156,6 +156,7 @@ class RelevanceTopicModel(TableClassifier):
     array(['money'], dtype='<U5')
     """
 
+    _learns_more = False
     _counting_params = ("alpha", "beta", "n_sweeps", "n_chains", "burn_in", "thinning", "random_state")
 
     def __init__(
@@ -191,18 +192,17 @@ class RelevanceTopicModel(TableClassifier):
 
     def _check_parameters(self) -> None:
         for name in ("alpha", "beta", "smoothing_weight"):
-            check_number(name, getattr(self, name), 1e-100, math.inf, "a positive number")
+            check_positive(name, getattr(self, name))
         for name in ("n_sweeps", "n_chains", "thinning"):
-            _check_whole(name, getattr(self, name), 1)
+            check_steps(name, getattr(self, name), 1)
         if self.n_features is not None:
-            _check_whole("n_features", self.n_features, 1)
+            check_steps("n_features", self.n_features, 1)
         if self.burn_in is not None:
-            _check_whole("burn_in", self.burn_in, 0)
+            check_steps("burn_in", self.burn_in, 0)
             if self.burn_in >= self.n_sweeps:
                 raise ValueError(f"burn_in must be below n_sweeps ({self.n_sweeps}), got {self.burn_in}.")
-        if self.smoothing not in ("proportional", "printed"):
-            raise ValueError(f"smoothing must be 'proportional' or 'printed', got {self.smoothing!r}.")
-        n_threads(self.n_jobs)
+        check_choice("smoothing", self.smoothing, ("proportional", "printed"))
+        super()._check_parameters()
 
     # Learning
 
@@ -292,8 +292,7 @@ class RelevanceTopicModel(TableClassifier):
 
     # Counts to scores
 
-    def _make_parameters(self, statistics: Any) -> ScoreTable:
-        counts: ClassCounts = statistics
+    def _make_parameters(self, counts: ClassCounts) -> ScoreTable:
         kept = counts if self.n_features is None else most_frequent(counts, int(self.n_features))
         totals, threads = kept.totals, n_threads(self.n_jobs)
         some = totals > 0
@@ -304,8 +303,7 @@ class RelevanceTopicModel(TableClassifier):
         absent = np.divide(
             added, totals + (n_kept + 1) * added, out=np.full_like(totals, 1 / self.n_words_), where=some
         )
-        weights = counts.weights if self.fit_prior and counts.weights.any() else np.ones(counts.n_classes)
-        log_prior = np.log(weights / weights.sum(dtype=np.float64))
+        log_prior = self._log_prior(counts.weights)
         table = _core.build_table(kept.indptr, kept.classes, kept.counts, ratio, threads)
         return ScoreTable(*table, log_prior, log_prior, np.log(absent))
 
@@ -373,8 +371,12 @@ class RelevanceTopicModel(TableClassifier):
         return self._accumulator.checked(n_threads(self.n_jobs)).dense() / ONE
 
     @property
+    def class_log_prior_(self) -> Float64:
+        return self._parameters.log_prior
+
+    @property
     def feature_log_prob_(self) -> Float64:
-        table: ScoreTable = self._parameters
+        table = self._parameters
         words = np.repeat(np.arange(len(table.indptr) - 1), np.diff(table.indptr))
         log_prob = np.repeat(table.log_uniform[:, np.newaxis], len(table.indptr) - 1, axis=1)
         log_prob[table.classes, words] += table.values
@@ -392,18 +394,15 @@ class RelevanceTopicModel(TableClassifier):
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
         """The words that tell the class from the background: phi_t * log(phi_t / phi_b), largest first."""
         counts = self._accumulator.checked(n_threads(self.n_jobs))
-        cells = np.flatnonzero(counts.classes == c)
-        words = np.searchsorted(counts.indptr, cells, side="right") - 1
+        words, inside = counts.words_of(c)
         added = self.beta * self.n_words_
-        topic = (counts.counts[cells] / ONE + self.beta) / (counts.totals[c] + added)
+        topic = (inside + self.beta) / (counts.totals[c] + added)
         background = (self.background_count_[words] + self.beta) / (self.background_count_.sum() + added)
-        weights = topic * np.log(topic / background)
-        best = np.lexsort((words, -weights))[:n]
-        return words[best], weights[best]
+        return top_words(words, topic * np.log(topic / background), n)
 
     # Keeping
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> dict[str, object]:
         own = {"background": self.background_count_, "shares": self.shares_, "n_words": self.n_words_}
         return super()._get_state() | own
 
@@ -428,11 +427,6 @@ def _check_one_label_each(y: Any, n: int) -> NDArray[Any]:
     if len(labels) != n:
         raise ValueError(f"y must have one label for each document ({n}), got {len(labels)}.")
     return labels
-
-
-def _check_whole(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
 
 
 __all__ = ["Marks", "RelevanceTopicModel"]
