@@ -77,7 +77,7 @@ class Temperature:
         return np.asarray(scaled - np.logaddexp.reduce(scaled, axis=1, keepdims=True))
 
 
-def lead(scores: NDArray[np.floating]) -> Float64:
+def margin(scores: NDArray[np.floating]) -> Float64:
     """How far the best class is ahead of the mean class; impossible classes have no part in it."""
     possible = np.isfinite(scores)
     if possible.all():

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from genus import RefinedNB, TermWeighting, TextClassifier, Vectorizer
-from genus.auto.candidates import CANDIDATES, usual_views, written_from_counts
+from genus.auto.candidates import CANDIDATES, default_feature_sets, written_from_counts
 from genus.auto.cross_validation import CrossValidation
 from genus.auto.features import Features
 from genus.auto.search import Search
@@ -37,7 +37,7 @@ def pooled():
         ).fit(TEXTS, LABELS),
     ]
     rejection = Rejection.fit(np.random.default_rng(0).normal(size=(50, 3)), np.linspace(0.5, 1, 50))
-    pool = Pool.of(
+    pool = Pool.from_members(
         [m._pipeline for m in members],
         [Temperature(-1.0, -0.2), Temperature(0.5, 0.1)],
         np.array([0.4, 0.7]),
@@ -107,7 +107,7 @@ def test_time_cuts_the_search_and_says_so():
 
 
 def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
-    judge, calls = CrossValidation.judge, []
+    judge, calls = CrossValidation.out_of_fold_scores, []
 
     def stopped(self, *args):
         calls.append(args)
@@ -115,7 +115,7 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
             raise KeyboardInterrupt
         return judge(self, *args)
 
-    monkeypatch.setattr(CrossValidation, "judge", stopped)
+    monkeypatch.setattr(CrossValidation, "out_of_fold_scores", stopped)
     clf = TextClassifier().fit(TEXTS, LABELS)
     assert clf.search_cut_short_
     assert len({row["candidate"] for row in clf.leaderboard_}) == 2
@@ -129,13 +129,13 @@ def test_progress_is_shown_on_request(capsys):
 # How candidates are judged
 
 
-def jury(groups=None, seed=0, labels=LABELS):
+def validation(groups=None, seed=0, labels=LABELS):
     codes = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-    return CrossValidation.of(codes, codes.max() + 1, None, groups, "accuracy", seed, 2)
+    return CrossValidation.from_labels(codes, codes.max() + 1, None, groups, "accuracy", seed, 2)
 
 
 def test_classes_are_spread_over_folds():
-    judged = jury(labels=["a"] * 50 + ["b"] * 7 + ["c"] * 2)
+    judged = validation(labels=["a"] * 50 + ["b"] * 7 + ["c"] * 2)
     for c in range(3):
         counts = np.bincount(judged.folds[judged.codes == c], minlength=5)
         assert np.ptp(counts) <= 1
@@ -143,15 +143,15 @@ def test_classes_are_spread_over_folds():
 
 def test_groups_are_left_out_together():
     groups = np.arange(len(LABELS)) // 4
-    judged = jury(groups)
+    judged = validation(groups)
     assert all(len(set(judged.folds[groups == g])) == 1 for g in set(groups))
     assert np.ptp(np.bincount(judged.folds)) <= 4
 
 
 def test_folds_give_what_models_of_the_other_folds_say():
-    judged = jury()
-    materials = Features.of(Vectorizer(), TEXTS)
-    _, rows, new = materials.weighted(None)
+    judged = validation()
+    features = Features.from_texts(Vectorizer(), TEXTS)
+    _, rows, new = features.weighted(None)
     found = judged._over_folds(MultinomialNB(), [{"alpha": 0.5}], rows, new)[0]
     for f in range(judged.n_folds):
         train, test = np.flatnonzero(judged.folds != f), np.flatnonzero(judged.folds == f)
@@ -161,37 +161,37 @@ def test_folds_give_what_models_of_the_other_folds_say():
 
 
 def test_a_document_left_out_does_not_know_words_of_its_own():
-    materials = Features.of(Vectorizer(), ["one two two", "one three", "one"])
-    assert materials.lengths.tolist() == [1, 1, 1]
-    np.testing.assert_allclose(materials.shares, [1 / 3, 1 / 2, 1])
-    pruned = Features.of(Vectorizer(min_df=2), ["one two", "one two", "one four"])
+    features = Features.from_texts(Vectorizer(), ["one two two", "one three", "one"])
+    assert features.lengths.tolist() == [1, 1, 1]
+    np.testing.assert_allclose(features.shares, [1 / 3, 1 / 2, 1])
+    pruned = Features.from_texts(Vectorizer(min_df=2), ["one two", "one two", "one four"])
     np.testing.assert_allclose(pruned.shares, [1 / 2, 1 / 2, 1 / 2])
 
 
 def test_texts_written_from_counts_have_no_pairs():
     counted = ["paper paper jam tray", "card card card refund"] * 20
     assert written_from_counts(counted)
-    assert list(usual_views(counted)) == ["words"]
+    assert list(default_feature_sets(counted)) == ["words"]
     assert not written_from_counts(["a rose is a rose is a rose", "very very good, and good value"])
     assert not written_from_counts(["every word once", "", "here too"])
     assert not written_from_counts(["bye bye", "very very good"] * 3)  # too few to tell
-    assert {"words", "pairs", "characters"} == set(usual_views(TEXTS))
+    assert {"words", "pairs", "characters"} == set(default_feature_sets(TEXTS))
 
 
 def test_many_short_texts_have_edges_and_n_grams_from_word_to_word():
     short = ["who was it?"] * 1200
-    views = usual_views(short)
-    assert (views["pairs"].edges, views["characters"].analyzer) == (True, "char")
+    feature_sets = default_feature_sets(short)
+    assert (feature_sets["pairs"].edges, feature_sets["characters"].analyzer) == (True, "char")
     for texts in (short[:900], ["who was it? " * 30] * 1200):
-        views = usual_views(texts)
-        assert (views["pairs"].edges, views["characters"].analyzer) == (False, "char_wb")
+        feature_sets = default_feature_sets(texts)
+        assert (feature_sets["pairs"].edges, feature_sets["characters"].analyzer) == (False, "char_wb")
 
 
 @pytest.mark.parametrize(("seconds", "affordable"), [(1, 5), (1.9, 4), (4, 1), (6, 0), (20, 0)])
 def test_a_setting_is_tried_where_there_is_time_for_it_and_for_the_last_fit(monkeypatch, seconds, affordable):
     monkeypatch.setattr("genus.auto.search.time.monotonic", lambda: 0.0)
     naive, refined = CANDIDATES[:2]
-    search = Search(TEXTS, jury(), [naive, refined], usual_views(TEXTS), 10.0, lambda *_: None)
+    search = Search(TEXTS, validation(), [naive, refined], default_feature_sets(TEXTS), 10.0, lambda *_: None)
     assert search._affordable(naive, 4) == 4  # the first, whatever it takes
     search._try(naive, naive.settings)
     search._rates["refined"] = seconds / search._work(refined)
@@ -200,9 +200,9 @@ def test_a_setting_is_tried_where_there_is_time_for_it_and_for_the_last_fit(monk
 
 
 def test_further_views_try_one_path_of_costs():
-    views = usual_views(TEXTS)
+    feature_sets = default_feature_sets(TEXTS)
     refined = [c for c in CANDIDATES if c.model == "refined"]
-    search = Search(TEXTS, jury(), refined, views, time.monotonic() + 60, lambda *_: None)
+    search = Search(TEXTS, validation(), refined, feature_sets, time.monotonic() + 60, lambda *_: None)
     assert len(search._probes(refined[0])) == len(refined[0].settings)
     search.run()
     best = search._promising(refined[1])[0]
@@ -213,7 +213,9 @@ def test_further_views_try_one_path_of_costs():
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda c: c.name)
 def test_every_candidate_can_be_judged(candidate):
 
-    search = Search(TEXTS, jury(), [candidate], usual_views(TEXTS), time.monotonic() + 60, lambda *_: None)
+    search = Search(
+        TEXTS, validation(), [candidate], default_feature_sets(TEXTS), time.monotonic() + 60, lambda *_: None
+    )
     search.run()
     assert len(search.trials) == min(len(candidate.settings), candidate.n_probes + candidate.n_more)
     assert max(trial.accuracy for trial in search.trials) > 0.8
@@ -381,13 +383,13 @@ def test_thousands_of_classes_have_an_answer(time_budget):
 
 def test_words_of_one_text_count_where_classes_have_but_a_few():
     texts = ["some words"] * 1200
-    assert [view.min_df for view in usual_views(texts, 400).values()] == [1, 1, 2]
-    assert [view.min_df for view in usual_views(texts, 20).values()] == [1, 2, 3]
+    assert [feature_set.min_df for feature_set in default_feature_sets(texts, 400).values()] == [1, 1, 2]
+    assert [feature_set.min_df for feature_set in default_feature_sets(texts, 20).values()] == [1, 2, 3]
 
 
 def test_documents_that_nothing_is_known_of_have_no_say():
     codes = np.array([0, 0, 1, 1, 2], dtype=np.int32)
-    alone = CrossValidation.of(codes, 3, None, None, "accuracy", 0, 1)
+    alone = CrossValidation.from_labels(codes, 3, None, None, "accuracy", 0, 1)
     scores = np.log(np.array([[8, 1, 1], [8, 1, 1], [1, 8, 1], [1, 8, 1], [5, 5, 1e-9]]) / 10)
     verdict = alone.measure(scores)
     assert verdict.accuracy == 0.8

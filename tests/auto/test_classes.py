@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genus import TextClassifier
-from genus.auto.request import ClassTree, prior_shift
+from genus.auto.request import ClassTree, log_prior_correction
 from genus.errors import ModelFileError
 from genus.pipeline.pool import Pool
 from genus.tree.label_tree import LabelTree
@@ -88,7 +88,7 @@ def test_new_classes_need_a_place_in_a_given_tree(paths):
 def test_a_tree_by_numbers_is_the_same_tree(order, above):
     parents = {node: (order[above[i] % i] if i else None) for i, node in enumerate(order)}
     classes = np.array(sorted(order[-3:]))
-    tree = ClassTree.of(parents, classes)
+    tree = ClassTree.from_labels(parents, classes)
     assert tree is not None
     for c, label in enumerate(classes.tolist()):
         by_name, by_number = tree.named.path(label), tree.coded.path(c)
@@ -126,7 +126,7 @@ def test_a_stated_prior_moves_the_odds_by_its_own():
     stated = {"cars": 0.8, "cat": 0.15, "dog": 0.05}
     clf = TextClassifier(class_prior=stated).fit(TEXTS, PLAIN)
     clf.model_.members, clf.model_.temperatures = usual.model_.members, usual.model_.temperatures
-    clf.model_.weights, clf.model_.sharpness = usual.model_.weights, usual.model_.sharpness
+    clf.model_.weights, clf.model_.pool_temperature = usual.model_.weights, usual.model_.pool_temperature
     moved = clf.predict_log_proba(TEXTS[:9]) - usual.predict_log_proba(TEXTS[:9])
     aim = np.log(3 * np.array(list(stated.values())))
     np.testing.assert_allclose(moved - moved[:, :1], np.tile(aim - aim[0], (9, 1)), atol=1e-9)
@@ -154,9 +154,9 @@ def test_evidence_adds_up_and_files_keep_priors(tmp_path):
 
 
 def test_candidates_are_judged_by_the_stated_priors():
-    shift = prior_shift({0: 0.9, 1: 0.1}, np.array([0, 1]), np.array([0, 0, 1, 1]), None)
+    shift = log_prior_correction({0: 0.9, 1: 0.1}, np.array([0, 1]), np.array([0, 0, 1, 1]), None)
     np.testing.assert_allclose(shift, np.log([1.8, 0.2]))
-    weighted = prior_shift("uniform", np.array([0, 1]), np.array([0, 1]), np.array([3.0, 1.0]))
+    weighted = log_prior_correction("uniform", np.array([0, 1]), np.array([0, 1]), np.array([3.0, 1.0]))
     np.testing.assert_allclose(weighted, np.log([2 / 3, 2.0]))
 
 

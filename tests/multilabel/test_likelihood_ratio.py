@@ -101,7 +101,7 @@ def test_probabilities_are_calibrated():
 def test_the_calibration_is_the_maximum_of_its_likelihood():
     rng = np.random.default_rng(0)
     scores, Y = rng.normal(size=(300, 5)), sparse.csr_array(rng.integers(0, 2, (300, 5)).astype(float))
-    candidates = Candidates.of(scores, np.arange(5, dtype=np.int32), 5)
+    candidates = Candidates.from_scores(scores, np.arange(5, dtype=np.int32), 5)
     fitted = Calibration.fit(candidates, Y)
     p, truth = fitted.proba(candidates), candidates.truth(Y)
     assert abs((truth - p).sum()) < 1e-2
@@ -118,7 +118,7 @@ def test_fewer_candidates_keep_the_best():
 
 def test_candidates_are_the_best_in_order():
     scores = np.array([[1.0, 3.0, 2.0], [-np.inf, 0.0, -1.0]])
-    found = Candidates.of(scores, np.array([10, 11, 12], dtype=np.int32), 2)
+    found = Candidates.from_scores(scores, np.array([10, 11, 12], dtype=np.int32), 2)
     assert found.labels.tolist() == [[11, 12], [11, 12]]
     assert found.contrast().tolist() == [[1.0, -1.0], [1.0, -1.0]]
     assert found.matrix(found.scores, 13).toarray()[0, [11, 12]].tolist() == [3.0, 2.0]

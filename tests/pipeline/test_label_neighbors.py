@@ -27,7 +27,7 @@ def drawn(n, n_words=12, n_labels=3, seed=0):
 
 
 def learned(X, Y, weights):
-    return LabelNeighbors.of(as_rows(X), read_target(Y).rows, weights, Y.shape[1])
+    return LabelNeighbors.from_documents(as_rows(X), read_target(Y).rows, weights, Y.shape[1])
 
 
 @given(st.integers(1, 90), st.integers(0, 10**6))
@@ -80,7 +80,7 @@ def test_documents_are_judged_without_those_of_their_group():
     sets = read_target(Y).rows
     told = []
     for given_groups in (None, groups):
-        jury = LabelCrossValidation.of(sets, np.ones(80), 2, given_groups, 0, None)
-        told.append(np.mean((jury.neighbors(rows, rows) > 0) == jury.truth))
+        validation = LabelCrossValidation.from_sets(sets, np.ones(80), 2, given_groups, 0, None)
+        told.append(np.mean((validation.neighbors(rows, rows) > 0) == validation.truth))
     assert told[0] > 0.8  # most twins are in another fold
     assert told[1] < 0.7  # nothing but chance

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from genus import MultinomialNB, RefinedNB, TermWeighting, TextClassifier, Vectorizer
-from genus.calibration import Temperature, lead
+from genus.calibration import Temperature, margin
 from genus.errors import ModelFileError
 from genus.io.model_file import describe_file
 from genus.models.document_mixture.models import TiedDocumentMixture
@@ -42,7 +42,9 @@ def shared_pool():
         members.append(TextPipeline(vectorizer, weighting, model))
     temperatures = [Temperature(0.1 * k, -0.1 * k) for k in range(4)]
     rejection = Rejection.fit(np.random.default_rng(0).normal(size=(50, 3)), np.linspace(0.5, 1, 50))
-    return Pool.of(members, temperatures, np.array([0.5, 0.2, 0.1, 0.4]), rejection, sharpness=Temperature(0.2, 0.1))
+    return Pool.from_members(
+        members, temperatures, np.array([0.5, 0.2, 0.1, 0.4]), rejection, pool_temperature=Temperature(0.2, 0.1)
+    )
 
 
 def apart(pool):
@@ -97,7 +99,7 @@ def test_members_answer_as_if_each_had_a_vectorizer_of_its_own(change, tmp_path)
     if change == "saved":
         shared.save(tmp_path / "pool.genus")
         shared = TextClassifier.load(tmp_path / "pool.genus")
-        assert len(shared.model_.views) == 2
+        assert len(shared.model_.vectorizers) == 2
         for clf in (shared, own):
             clf.partial_fit(["another parcel of toner"], ["shipping"])
     texts = [*TEXTS, *NEW[0], "", "unheard"]
@@ -142,14 +144,14 @@ def test_a_file_holds_each_vocabulary_once(tmp_path):
 def test_choosing_gives_members_of_one_view_one_vectorizer():
     clf = TextClassifier(vectorizer=Vectorizer()).fit(TEXTS, LABELS)
     assert len(clf.model_.members) > 1
-    assert len(clf.model_.views) == 1
+    assert len(clf.model_.vectorizers) == 1
 
 
 def test_the_order_of_classes_does_not_hang_on_sharpness():
     pool = shared_pool()
     sharp = pool.scores(TEXTS)[0]
     np.testing.assert_array_equal(pool.answers(TEXTS), pool.classes_[sharp.argmax(axis=1)])
-    pool.shifts = {"billing": 50.0}
+    pool.prior_corrections = {"billing": 50.0}
     assert set(pool.answers(TEXTS)) == {"billing"}
 
 
@@ -177,8 +179,8 @@ def test_a_pool_whose_vectorizers_are_missing_is_refused(change, message, tmp_pa
 
 
 def test_impossible_classes_have_no_part_in_a_lead():
-    np.testing.assert_array_equal(lead(np.array([[3.0, 1.0, 2.0], [0.0, 4.0, 2.0]])), [1.0, 2.0])
-    np.testing.assert_array_equal(lead(np.array([[3.0, 1.0, 2.0], [0.0, 4.0, -np.inf]])), [1.0, 2.0])
+    np.testing.assert_array_equal(margin(np.array([[3.0, 1.0, 2.0], [0.0, 4.0, 2.0]])), [1.0, 2.0])
+    np.testing.assert_array_equal(margin(np.array([[3.0, 1.0, 2.0], [0.0, 4.0, -np.inf]])), [1.0, 2.0])
 
 
 def test_answers_from_rough_scores_are_those_of_the_exact_ones(monkeypatch):

@@ -1,6 +1,6 @@
 """What `model="auto"` tries: a table of models, the rows they see, and their settings.
 
-A model is added by a line: a name for the leaderboard, the model's short name, a view of the texts, a weighting
+A model is added by a line: a name for the leaderboard, the model's short name, a feature set, a weighting
 and the settings to try, the most promising first. How it is judged follows from what it can do (see
 `genus.auto`).
 """
@@ -32,22 +32,22 @@ FOUND_LABELS = {"refined": {"base_weight": 0.0}}
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model on a view of the texts. ``n_probes`` settings are tried at once, ``n_more`` others if it does well.
+    """A model on a feature set. ``n_probes`` settings are tried at once, ``n_more`` others if it does well.
 
     Which ones follows from how they did where the model was tried before; settings stand here in the order in which
     they are thought to do well.
 
-    ``prior`` is by how much the model is thought to fall short of the best, in accuracy, before anything is tried:
+    ``handicap`` is by how much the model is thought to fall short of the best, in accuracy, before anything is tried:
     with few documents, what is measured says little more.
     """
 
     name: str
     model: str
-    view: str
+    feature_set: str
     weighting: dict[str, Any] | None
     settings: tuple[dict[str, Any], ...]
     n_probes: int = 1
-    prior: float = 0.0
+    handicap: float = 0.0
     n_more: int = 5
 
     @property
@@ -94,7 +94,7 @@ CANDIDATES = (
 )
 
 
-def usual_views(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorizer]:
+def default_feature_sets(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorizer]:
     """The vectorizers by the names that candidates use, for texts of such number, size and kind."""
     many = len(texts) >= max(MANY_TEXTS, SOME_TEXTS * n_classes)
     words: dict[str, Any] = {"split_unspaced": True, "dtype": np.float32}
@@ -103,12 +103,14 @@ def usual_views(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorize
     n_characters = sum(map(len, texts))
     short = many and n_characters <= SHORT * len(texts)
     pairs = Vectorizer(ngram_range=(1, 2), edges=short, min_df=1 + many, **words)
-    views = {"words": Vectorizer(**words), "pairs": pairs}
+    feature_sets = {"words": Vectorizer(**words), "pairs": pairs}
     if n_characters <= MOST_CHARACTERS:
         within, across = ("char_wb", (3, 5)), ("char", (4, 5))  # words: of short texts, both have as many n-grams
         analyzer, lengths = across if short else within
-        views["characters"] = Vectorizer(analyzer=analyzer, ngram_range=lengths, min_df=2 + many, dtype=np.float32)
-    return views
+        feature_sets["characters"] = Vectorizer(
+            analyzer=analyzer, ngram_range=lengths, min_df=2 + many, dtype=np.float32
+        )
+    return feature_sets
 
 
 def written_from_counts(texts: Sequence[str]) -> bool:
@@ -125,15 +127,15 @@ def written_from_counts(texts: Sequence[str]) -> bool:
     return again >= ENOUGH_AGAIN and following > 0.9 * again
 
 
-def own_weighting(weighting: TermWeighting) -> tuple[Candidate, ...]:
-    """The portfolio where the user has said how counts are weighed: one candidate for each model and view."""
+def with_given_weighting(weighting: TermWeighting) -> tuple[Candidate, ...]:
+    """The portfolio where the user has said how counts are weighed: one candidate for each model and feature set."""
     params = weighting.get_params()
-    found = {(c.model, c.view): replace(c, weighting=params) for c in reversed(CANDIDATES)}
+    found = {(c.model, c.feature_set): replace(c, weighting=params) for c in reversed(CANDIDATES)}
     return tuple(reversed(found.values()))
 
 
-def own_view(weighting: TermWeighting | None) -> tuple[Candidate, ...]:
+def with_given_vectorizer(weighting: TermWeighting | None) -> tuple[Candidate, ...]:
     """The portfolio where the user has said how texts are counted: one candidate for each model and weighting."""
-    candidates = CANDIDATES if weighting is None else own_weighting(weighting)
-    found = {(c.model, str(c.weighting)): replace(c, view="given") for c in reversed(candidates)}
+    candidates = CANDIDATES if weighting is None else with_given_weighting(weighting)
+    found = {(c.model, str(c.weighting)): replace(c, feature_set="given") for c in reversed(candidates)}
     return tuple(reversed(found.values()))

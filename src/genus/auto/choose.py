@@ -16,10 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from genus.auto.candidates import CANDIDATES, MOST_SCORES, Candidate, own_view, own_weighting, usual_views
+from genus.auto.candidates import (
+    CANDIDATES,
+    MOST_SCORES,
+    Candidate,
+    default_feature_sets,
+    with_given_vectorizer,
+    with_given_weighting,
+)
 from genus.auto.cross_validation import OBJECTIVES, CrossValidation, Scores
 from genus.auto.label_search import choose_labels
-from genus.auto.request import ClassTree, Request, prior_shift
+from genus.auto.request import ClassTree, Request, log_prior_correction
 from genus.auto.search import Member, Search
 from genus.auto.self_training import SELF_TRAINING_SCHEDULES, SelfTrainingSchedule, self_train
 from genus.base.arrays import Float64, Int64
@@ -33,7 +40,7 @@ from genus.text.vectorizer import Vectorizer
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenPool:
     """The pool that was chosen, and how."""
 
     pool: Pool | LabelPool
@@ -41,7 +48,7 @@ class Choice:
     cut_short: bool
 
     @classmethod
-    def of(cls, pool: Any, leaderboard: Any, cut_short: Any) -> Choice:
+    def from_state(cls, pool: Any, leaderboard: Any, cut_short: Any) -> ChosenPool:
         """What a file holds, checked."""
         kinds = isinstance(pool, (Pool, LabelPool)), isinstance(leaderboard, list), isinstance(cut_short, bool)
         if not all(kinds):
@@ -58,7 +65,7 @@ def choose(
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
     progress: Callable[[str, float], None],
-) -> Choice:
+) -> ChosenPool:
     """Search the portfolio and pool the best."""
     if request.objective not in OBJECTIVES:
         raise ValueError(f"objective must be one of {', '.join(map(repr, OBJECTIVES))}, got {request.objective!r}.")
@@ -71,14 +78,14 @@ def choose(
     group = None if groups is None else np.asarray(groups)
     if group is not None and group.shape != codes.shape:
         raise ValueError(f"groups must have one entry for each text ({len(codes)}), got shape {group.shape}.")
-    tree = ClassTree.of(request.tree, classes)
-    shift = prior_shift(request.class_prior, classes, codes, weights)
-    jury = CrossValidation.of(
-        codes, len(classes), weights, group, request.objective, request.random_state, request.n_jobs, shift
+    tree = ClassTree.from_labels(request.tree, classes)
+    correction = log_prior_correction(request.class_prior, classes, codes, weights)
+    validation = CrossValidation.from_labels(
+        codes, len(classes), weights, group, request.objective, request.random_state, request.n_jobs, correction
     )
     every_text = [*texts, *unlabeled]
-    candidates, views = _candidates_for(every_text, len(codes), len(classes), request, tree)
-    search = Search(every_text, jury, candidates, views, deadline, progress, tree)
+    candidates, feature_sets = _candidates_for(every_text, len(codes), len(classes), request, tree)
+    search = Search(every_text, validation, candidates, feature_sets, deadline, progress, tree)
     search.run()
     members = search.members()
     counted = np.ones(len(codes)) if weights is None else weights
@@ -86,40 +93,40 @@ def choose(
         members, models = _with_unlabeled(search, members, labels, counted, classes, request.n_jobs)
     else:
         models = [search.fitted(member, labels, counted, request.n_jobs) for member in members]
-    sharpness = search.sharpness(members)
-    pool = Pool.of(
+    pool_temperature = search.pool_temperature(members)
+    pool = Pool.from_members(
         [TextPipeline(*search.parts(member), model) for member, model in zip(members, models, strict=True)],
         [member.temperature for member in members],
         np.array([member.weight for member in members]),
-        search.rejection(members, sharpness),
-        sharpness=sharpness,
-        shifts=dict(zip(classes.tolist(), shift.tolist(), strict=True)) if shift.any() else None,
+        search.rejection(members, pool_temperature),
+        pool_temperature=pool_temperature,
+        prior_corrections=dict(zip(classes.tolist(), correction.tolist(), strict=True)) if correction.any() else None,
         tree=tree.named if tree is not None and tree.given else None,
     )
-    return Choice(pool, search.leaderboard(members), search.cut_short)
+    return ChosenPool(pool, search.leaderboard(members), search.cut_short)
 
 
-def choose_sets(texts: list[str], labels: Any, request: Request, *, sample_weight: Any, groups: Any) -> Choice:
+def choose_sets(texts: list[str], labels: Any, request: Request, *, sample_weight: Any, groups: Any) -> ChosenPool:
     """The same for sets of labels."""
-    return Choice(*choose_labels(texts, labels, request, sample_weight=sample_weight, groups=groups))
+    return ChosenPool(*choose_labels(texts, labels, request, sample_weight=sample_weight, groups=groups))
 
 
 def _candidates_for(
     texts: Any, n_labelled: int, n_classes: int, request: Request, tree: ClassTree | None
 ) -> tuple[Sequence[Candidate], dict[str, Vectorizer]]:
     if request.vectorizer is not None:
-        views = {"given": clone(request.vectorizer)}
-        candidates = own_view(request.weighting)
+        feature_sets = {"given": clone(request.vectorizer)}
+        candidates = with_given_vectorizer(request.weighting)
     else:
-        views = usual_views(texts, n_classes)
-        candidates = CANDIDATES if request.weighting is None else own_weighting(request.weighting)
-    for vectorizer in views.values():
+        feature_sets = default_feature_sets(texts, n_classes)
+        candidates = CANDIDATES if request.weighting is None else with_given_weighting(request.weighting)
+    for vectorizer in feature_sets.values():
         vectorizer.set_params(n_jobs=request.n_jobs)
     if n_labelled * n_classes > MOST_SCORES:
         candidates = tuple(c for c in candidates if not c.every_class_learns_all)
     if tree is None:
         candidates = tuple(c for c in candidates if not c.uses_tree)
-    return candidates, views
+    return candidates, feature_sets
 
 
 def _with_unlabeled(
@@ -131,38 +138,38 @@ def _with_unlabeled(
     n_jobs: int | None,
 ) -> tuple[list[Member], list[Any]]:
     """The members as they do best with unlabelled texts, by labelled ones left out, and their models."""
-    jury = search.jury
+    validation = search.validation
     unlabelled = np.arange(len(labels), len(search.texts))
-    students = [search.student(m, as_new=False, n_jobs=1, coded=True) for m in members]
-    readers = [search.student(m, as_new=True, n_jobs=1, coded=True) for m in members]
-    numbers = np.arange(jury.n_classes, dtype=np.int32)
+    learners = [search.learner(m, as_new=False, n_jobs=1, coded=True) for m in members]
+    readers = [search.learner(m, as_new=True, n_jobs=1, coded=True) for m in members]
+    numbers = np.arange(validation.n_classes, dtype=np.int32)
 
-    def scores_by(scheme: SelfTrainingSchedule) -> list[Scores]:
+    def scores_by(schedule: SelfTrainingSchedule) -> list[Scores]:
         def fold(train: Int64, test: Int64) -> list[Scores]:
-            given = jury.chosen[train], jury.codes[train], jury.weights[train]
-            models = self_train(students, *given, unlabelled, numbers, scheme)
-            new = [take_rows(reader.rows, jury.chosen[test]) for reader in readers]
+            given = validation.chosen[train], validation.codes[train], validation.weights[train]
+            models = self_train(learners, *given, unlabelled, numbers, schedule)
+            new = [take_rows(reader.rows, validation.chosen[test]) for reader in readers]
             return [m._joint_log_likelihood(rows) for m, rows in zip(models, new, strict=True)]
 
-        return jury.joined(fold, len(members))
+        return validation.joined(fold, len(members))
 
     tried: list[tuple[float, SelfTrainingSchedule, list[Member]]] = []
     try:
-        for scheme in SELF_TRAINING_SCHEDULES:
+        for schedule in SELF_TRAINING_SCHEDULES:
             if tried and time.monotonic() > search.deadline:
                 search.cut_short = True
                 break
             begin = time.monotonic()
-            found = scores_by(scheme)
+            found = scores_by(schedule)
             seconds = (time.monotonic() - begin) / len(members)
-            retried = [search.retried(m, s, scheme.name, seconds) for m, s in zip(members, found, strict=True)]
+            retried = [search.retried(m, s, schedule.name, seconds) for m, s in zip(members, found, strict=True)]
             weighed = search.reweighted(retried)
-            tried.append((search.judged(weighed, scheme.prior), scheme, weighed))
+            tried.append((search.pool_value(weighed, schedule.handicap), schedule, weighed))
     except KeyboardInterrupt:
         if not tried:
             raise
         search.cut_short = True
-    _, scheme, chosen = max(tried, key=lambda trial: trial[0])
-    students = [search.student(m, as_new=False, n_jobs=n_jobs, coded=False) for m in members]
-    models = self_train(students, np.arange(len(labels)), labels, weights, unlabelled, classes, scheme)
+    _, schedule, chosen = max(tried, key=lambda trial: trial[0])
+    learners = [search.learner(m, as_new=False, n_jobs=n_jobs, coded=False) for m in members]
+    models = self_train(learners, np.arange(len(labels)), labels, weights, unlabelled, classes, schedule)
     return chosen, models

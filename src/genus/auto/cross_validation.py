@@ -47,10 +47,10 @@ class CrossValidation:
     grouped: bool
     objective: str
     n_jobs: int | None
-    shift: Float64  # what is added to the classes' scores, where texts to come have other priors
+    prior_correction: Float64  # what is added to the classes' scores, where texts to come have other priors
 
     @classmethod
-    def of(
+    def from_labels(
         cls,
         codes: Int32,
         n_classes: int,
@@ -59,7 +59,7 @@ class CrossValidation:
         objective: str,
         seed: int,
         n_jobs: int | None,
-        shift: Float64 | None = None,
+        prior_correction: Float64 | None = None,
     ) -> CrossValidation:
         rng = np.random.default_rng(seed)
         most = max(min(_MOST_DOCUMENTS, _LARGEST_TABLE // n_classes), 100)
@@ -67,8 +67,8 @@ class CrossValidation:
         own = codes[chosen]
         folds = _stratified(own, rng) if groups is None else _grouped(np.asarray(groups)[chosen], rng)
         counted = np.ones(len(chosen)) if weights is None else weights[chosen]
-        shift = np.zeros(n_classes) if shift is None else shift
-        return cls(chosen, own, counted, folds, n_classes, groups is not None, objective, n_jobs, shift)
+        prior_correction = np.zeros(n_classes) if prior_correction is None else prior_correction
+        return cls(chosen, own, counted, folds, n_classes, groups is not None, objective, n_jobs, prior_correction)
 
     @property
     def n_folds(self) -> int:
@@ -82,7 +82,9 @@ class CrossValidation:
         found: NDArray[np.bool_] = sizes.sum(axis=1)[self.codes] > sizes[self.codes, self.folds]
         return found
 
-    def judge(self, model: Any, settings: Settings, rows: SparseRows, new_rows: SparseRows) -> list[Scores]:
+    def out_of_fold_scores(
+        self, model: Any, settings: Settings, rows: SparseRows, new_rows: SparseRows
+    ) -> list[Scores]:
         """Scores of all documents for each setting. ``new_rows`` are the rows as they look when they are new."""
         rows, new_rows = take_rows(rows, self.chosen), take_rows(new_rows, self.chosen)
         if hasattr(model, "_path_scores"):
@@ -135,9 +137,9 @@ class CrossValidation:
 
     def measure(self, scores: Scores) -> Metrics:
         """What scores, at the right temperature, are worth among texts of the stated priors."""
-        counted = self.weights * np.exp(self.shift)[self.codes]
+        counted = self.weights * np.exp(self.prior_correction)[self.codes]
         weights = counted / max(counted.sum(), 1e-300)
-        scores = scores + self.shift
+        scores = scores + self.prior_correction
         best = scores.argmax(axis=1)
         accuracy = float(weights @ (best == self.codes))
         above = scores.astype(np.float64) - scores[np.arange(len(best)), best, np.newaxis]
@@ -149,10 +151,10 @@ class CrossValidation:
         )
         return Metrics(value, accuracy, macro, loss)
 
-    def believed(self, measured: float, prior: float) -> float:
-        """What to believe of a model's value, where ``prior`` is by how much it is thought to fall short."""
+    def shrunk(self, measured: float, handicap: float) -> float:
+        """What to believe of a model's value, where ``handicap`` is by how much it is thought to fall short."""
         trust = len(self.codes) / (len(self.codes) + _PRIOR_DOCUMENTS)
-        return trust * measured - (1 - trust) * prior
+        return trust * measured - (1 - trust) * handicap
 
 
 def assign_folds(numbers: Int64, groups: Any, rng: np.random.Generator) -> Int64:

@@ -17,7 +17,7 @@ from genus.text.weighting import TermWeighting
 
 @dataclass
 class Features:
-    """Documents as one view counts them."""
+    """Documents as one feature set counts them."""
 
     vectorizer: Vectorizer
     counts: SparseRows
@@ -25,7 +25,7 @@ class Features:
     _weighted: dict[str, tuple[TermWeighting | None, SparseRows, SparseRows]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, vectorizer: Vectorizer, texts: Any) -> Features:
+    def from_texts(cls, vectorizer: Vectorizer, texts: Any) -> Features:
         return cls(vectorizer, vectorizer._fit_rows(texts), texts)
 
     @cached_property

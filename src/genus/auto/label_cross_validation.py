@@ -14,8 +14,7 @@ from scipy import sparse
 
 from genus.auto.cross_validation import assign_folds
 from genus.base.arrays import Float64, Int64, n_threads
-from genus.base.label_sets import SetRows
-from genus.base.label_sets import take_rows as take_sets
+from genus.base.label_sets import SetRows, take_sets
 from genus.base.rows import SparseRows, in_single_precision, take_rows
 from genus.models.refined.solver import HingeProblem
 from genus.pipeline.label_neighbors import LabelNeighbors
@@ -39,7 +38,7 @@ class LabelCrossValidation:
     n_jobs: int | None
 
     @classmethod
-    def of(
+    def from_sets(
         cls, sets: SetRows, weights: Float64, n_labels: int, groups: Any, seed: Any, n_jobs: int | None
     ) -> LabelCrossValidation:
         rng = np.random.default_rng(seed)
@@ -81,7 +80,7 @@ class LabelCrossValidation:
 
         def fold(train: Int64, test: Int64) -> Float64:
             sets, weights = take_sets(self.sets, train), self.weights[train]
-            near = LabelNeighbors.of(take_rows(rows, train), sets, weights, self.n_labels)
+            near = LabelNeighbors.from_documents(take_rows(rows, train), sets, weights, self.n_labels)
             return near.log_ratios(take_rows(new_rows, test), 1)
 
         joined: Float32 = self._joined(fold, 1)[0]

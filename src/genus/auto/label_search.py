@@ -1,4 +1,4 @@
-"""Choosing how to give sets of labels: views of the texts, costs and neighbours, judged on documents left out."""
+"""Choosing how to give sets of labels: feature sets, costs and neighbours, scored on documents left out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
 
-from genus.auto.candidates import usual_views
+from genus.auto.candidates import default_feature_sets
 from genus.auto.features import Features
 from genus.auto.label_cross_validation import COSTS, LabelCrossValidation
 from genus.auto.label_stacking import Scores, Stack, fit_stack, surprise
@@ -35,7 +35,7 @@ class LabelTrial:
     """A source of evidence: what it says of documents left out, and how surprising their labels are to it alone."""
 
     kind: str
-    view: str
+    feature_set: str
     settings: dict[str, Any]
     scores: Scores
     odds: Float64
@@ -43,18 +43,26 @@ class LabelTrial:
     seconds: float
 
     @classmethod
-    def of(
-        cls, jury: LabelCrossValidation, kind: str, view: str, settings: dict[str, Any], scores: Scores, seconds: float
+    def from_scores(
+        cls,
+        validation: LabelCrossValidation,
+        kind: str,
+        feature_set: str,
+        settings: dict[str, Any],
+        scores: Scores,
+        seconds: float,
     ) -> LabelTrial:
-        odds = fit_stack([scores], jury.truth, jury.learnable, jury.log_prior).log_odds([scores])
-        return cls(kind, view, settings, scores, odds, surprise(odds, jury.truth, jury.learnable), seconds)
+        odds = fit_stack([scores], validation.truth, validation.learnable, validation.log_prior).log_odds([scores])
+        return cls(
+            kind, feature_set, settings, scores, odds, surprise(odds, validation.truth, validation.learnable), seconds
+        )
 
-    def row(self, jury: LabelCrossValidation, objective: str, weight: float) -> dict[str, Any]:
+    def row(self, validation: LabelCrossValidation, objective: str, weight: float) -> dict[str, Any]:
         """What the leaderboard says of it."""
-        p, truth = expit(self.odds), jury.truth
+        p, truth = expit(self.odds), validation.truth
         decoder = LabelDecoder(objective.replace("_", "-")).fit(p, truth)
         return {
-            "candidate": f"{self.kind}, {self.view}",
+            "candidate": f"{self.kind}, {self.feature_set}",
             "settings": self.settings,
             **label_scores(decoder.predict(p), truth),
             "log_loss": self.log_loss,
@@ -76,19 +84,21 @@ def choose_labels(
         raise ValueError("Found no label: every set is empty.")
     given_weights = check_weights(sample_weight, len(texts))
     weights = np.ones(len(texts)) if given_weights is None else given_weights
-    jury = LabelCrossValidation.of(
+    validation = LabelCrossValidation.from_sets(
         target.rows, weights, len(target.labels), groups, request.random_state, request.n_jobs
     )
-    search = _Search(jury, _WEIGHTING if request.weighting is None else request.weighting.get_params(), deadline)
-    search.run(usual_views(texts) if request.vectorizer is None else {"given": clone(request.vectorizer)}, texts)
+    search = _Search(validation, _WEIGHTING if request.weighting is None else request.weighting.get_params(), deadline)
+    search.run(
+        default_feature_sets(texts) if request.vectorizer is None else {"given": clone(request.vectorizer)}, texts
+    )
     best = search.best()
-    stack = fit_stack([trial.scores for trial in best], jury.truth, jury.learnable, jury.log_prior)
+    stack = fit_stack([trial.scores for trial in best], validation.truth, validation.learnable, validation.log_prior)
     pool = search.pool(best, stack)
     pool.labels, pool.n_jobs = target.labels, request.n_jobs
-    pool.decoder = best_decoder(expit(stack.log_odds([trial.scores for trial in best])), jury.truth, objective)
+    pool.decoder = best_decoder(expit(stack.log_odds([trial.scores for trial in best])), validation.truth, objective)
     mean_slopes = {id(trial): float(slopes.mean()) for trial, slopes in zip(best, stack.slopes[1:], strict=True)}
     ranked = sorted(search.trials, key=lambda trial: trial.log_loss)
-    return pool, [t.row(jury, objective, mean_slopes.get(id(t), 0.0)) for t in ranked], search.cut_short
+    return pool, [t.row(validation, objective, mean_slopes.get(id(t), 0.0)) for t in ranked], search.cut_short
 
 
 def _objective(request: Request) -> str:
@@ -103,58 +113,65 @@ def _objective(request: Request) -> str:
 
 
 class _Search:
-    """The views in turn, each at all costs, and the neighbours in the first, as long as there is time."""
+    """The feature sets in turn, each at all costs, and the neighbours in the first, as long as there is time."""
 
-    def __init__(self, jury: LabelCrossValidation, weighting: dict[str, Any], deadline: float) -> None:
-        self.jury, self.weighting, self.deadline = jury, weighting, deadline
-        self.materials: dict[str, Features] = {}
+    def __init__(self, validation: LabelCrossValidation, weighting: dict[str, Any], deadline: float) -> None:
+        self.validation, self.weighting, self.deadline = validation, weighting, deadline
+        self.features: dict[str, Features] = {}
         self.trials: list[LabelTrial] = []
         self.cut_short = False
 
-    def run(self, views: dict[str, Any], texts: list[str]) -> None:
+    def run(self, feature_sets: dict[str, Any], texts: list[str]) -> None:
         rate = judging = 0.0  # seconds for each entry, and for all so far
-        for view, vectorizer in views.items():
+        for feature_set, vectorizer in feature_sets.items():
             begin = time.monotonic()
             try:
-                made = Features.of(vectorizer.set_params(n_jobs=self.jury.n_jobs), texts)
+                made = Features.from_texts(vectorizer.set_params(n_jobs=self.validation.n_jobs), texts)
             except ValueError:
                 if not self.trials:
                     raise
-                continue  # no feature is left, but other views have some
+                continue  # no feature is left, but other feature sets have some
             expected = rate * len(made.counts.data)
             if self.trials and begin + expected + _LEARNING * (judging + expected) > self.deadline:
                 self.cut_short = True
                 return
-            self.materials[view] = made
-            self._refine(view)
+            self.features[feature_set] = made
+            self._refine(feature_set)
             seconds = time.monotonic() - begin
             judging += seconds
             rate = max(rate, seconds / max(len(made.counts.data), 1))
-            if len(self.materials) == 1:
-                self._look_around(view)
+            if len(self.features) == 1:
+                self._look_around(feature_set)
 
-    def _refine(self, view: str) -> None:
+    def _refine(self, feature_set: str) -> None:
         begin = time.monotonic()
-        _, rows, new = self.materials[view].weighted(self.weighting)
-        found = self.jury.refined(rows, new)
+        _, rows, new = self.features[feature_set].weighted(self.weighting)
+        found = self.validation.refined(rows, new)
         seconds = (time.monotonic() - begin) / len(COSTS)
         for cost, scores in zip(COSTS, found, strict=True):
-            self.trials.append(LabelTrial.of(self.jury, "refined", view, {"cost": cost}, scores, seconds))
+            self.trials.append(
+                LabelTrial.from_scores(self.validation, "refined", feature_set, {"cost": cost}, scores, seconds)
+            )
 
-    def _look_around(self, view: str) -> None:
+    def _look_around(self, feature_set: str) -> None:
         begin = time.monotonic()
         if begin > self.deadline:
             self.cut_short = True
             return
-        _, rows, new = self.materials[view].weighted(self.weighting)
-        scores, settings = self.jury.neighbors(rows, new), {"n_neighbors": N_NEIGHBORS}
+        _, rows, new = self.features[feature_set].weighted(self.weighting)
+        scores, settings = self.validation.neighbors(rows, new), {"n_neighbors": N_NEIGHBORS}
         seconds = time.monotonic() - begin
-        self.trials.append(LabelTrial.of(self.jury, "neighbours", view, settings, scores, seconds))
+        self.trials.append(
+            LabelTrial.from_scores(self.validation, "neighbours", feature_set, settings, scores, seconds)
+        )
 
     def best(self) -> list[LabelTrial]:
-        """Each view at its best cost, and the neighbours behind them."""
+        """Each feature set at its best cost, and the neighbours behind them."""
         refined = [t for t in self.trials if t.kind == "refined"]
-        best = [min((t for t in refined if t.view == view), key=lambda t: t.log_loss) for view in self.materials]
+        best = [
+            min((t for t in refined if t.feature_set == feature_set), key=lambda t: t.log_loss)
+            for feature_set in self.features
+        ]
         return best + [t for t in self.trials if t.kind == "neighbours"]
 
     def pool(self, best: list[LabelTrial], stack: Stack) -> LabelPool:
@@ -166,13 +183,15 @@ class _Search:
         return pool
 
     def _learned(self, trial: LabelTrial) -> LabelMember:
-        jury, materials = self.jury, self.materials[trial.view]
-        fitted, rows, _ = materials.weighted(self.weighting)
+        validation, features = self.validation, self.features[trial.feature_set]
+        fitted, rows, _ = features.weighted(self.weighting)
         assert fitted is not None
-        problem = jury.problem(rows, np.arange(rows.n_rows))
-        words, bias = problem.solve(trial.settings["cost"], _TOLERANCE, n_threads(jury.n_jobs), _LEAST)
-        return LabelMember(materials.vectorizer, fitted, score_table(words, bias, np.zeros(jury.n_labels)))
+        problem = validation.problem(rows, np.arange(rows.n_rows))
+        words, bias = problem.solve(trial.settings["cost"], _TOLERANCE, n_threads(validation.n_jobs), _LEAST)
+        return LabelMember(features.vectorizer, fitted, score_table(words, bias, np.zeros(validation.n_labels)))
 
     def _near(self, trial: LabelTrial) -> LabelNeighbors:
-        _, rows, _ = self.materials[trial.view].weighted(self.weighting)
-        return LabelNeighbors.of(rows, self.jury.sets, self.jury.weights, self.jury.n_labels)
+        _, rows, _ = self.features[trial.feature_set].weighted(self.weighting)
+        return LabelNeighbors.from_documents(
+            rows, self.validation.sets, self.validation.weights, self.validation.n_labels
+        )

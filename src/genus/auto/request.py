@@ -41,7 +41,7 @@ class ClassTree:
     Examples
     --------
     >>> import numpy as np
-    >>> tree = ClassTree.of({"cat": "pets", "dog": "pets", "fish": "pets"}, np.array(["cat", "dog"]))
+    >>> tree = ClassTree.from_labels({"cat": "pets", "dog": "pets", "fish": "pets"}, np.array(["cat", "dog"]))
     >>> sorted(tree.coded.to_dict().items())
     [(-1, None), (0, -1), (1, -1)]
     """
@@ -51,7 +51,7 @@ class ClassTree:
     given: bool  # by the user, and not told by the labels
 
     @classmethod
-    def of(cls, tree: Any, classes: NDArray[Any]) -> ClassTree | None:
+    def from_labels(cls, tree: Any, classes: NDArray[Any]) -> ClassTree | None:
         """Of a tree, or of anything that makes one; of None where labels such as "pets/cat" are paths."""
         labels = classes.tolist()
         whole = tree_of(tree, labels)
@@ -68,15 +68,15 @@ class ClassTree:
         return cls(LabelTree(parents), LabelTree(coded), tree is not None)
 
 
-def prior_shift(stated: Any, classes: NDArray[Any], codes: Int32, weights: Float64 | None) -> Float64:
+def log_prior_correction(stated: Any, classes: NDArray[Any], codes: Int32, weights: Float64 | None) -> Float64:
     """log P'(c) - log P(c) of each class.
 
     Examples
     --------
     >>> classes, codes = np.array(["ham", "spam"]), np.array([0, 0, 0, 1])
-    >>> np.exp(prior_shift("uniform", classes, codes, None)).round(3)
+    >>> np.exp(log_prior_correction("uniform", classes, codes, None)).round(3)
     array([0.667, 2.   ])
-    >>> np.exp(prior_shift({"ham": 0.9, "spam": 0.1}, classes, codes, None)).round(3)
+    >>> np.exp(log_prior_correction({"ham": 0.9, "spam": 0.1}, classes, codes, None)).round(3)
     array([1.2, 0.4])
     """
     if isinstance(stated, str) and stated == "learned":
@@ -84,8 +84,8 @@ def prior_shift(stated: Any, classes: NDArray[Any], codes: Int32, weights: Float
     learned = np.bincount(codes, weights=weights, minlength=len(classes))
     prior = _stated(stated, classes)
     with np.errstate(divide="ignore"):
-        shift = np.log(prior) - np.log(learned / learned.sum())
-    return np.where(learned > 0, shift, 0.0)
+        correction = np.log(prior) - np.log(learned / learned.sum())
+    return np.where(learned > 0, correction, 0.0)
 
 
 def _stated(stated: Any, classes: NDArray[Any]) -> Float64:

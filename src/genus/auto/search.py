@@ -16,10 +16,10 @@ from genus.auto.candidates import FOUND_LABELS, Candidate
 from genus.auto.cross_validation import CrossValidation, Scores, Settings
 from genus.auto.features import Features
 from genus.auto.request import ClassTree
-from genus.auto.self_training import Student
+from genus.auto.self_training import Learner
 from genus.base.arrays import Float64
 from genus.base.rows import take_rows
-from genus.calibration import Temperature, lead, pool_weights
+from genus.calibration import Temperature, margin, pool_weights
 from genus.pipeline.rejection import Rejection
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
@@ -28,18 +28,18 @@ _MOST_MEMBERS = 4
 RANK_PENALTY = 0.001  # by how much a setting is thought to fall short of the one before it in the portfolio
 _SECONDS_A_CLASS = 4e-8  # for each entry and setting, of models in which every class learns from all documents
 _ENTRIES_A_DOCUMENT = 10  # as long as it takes to look at a document
-DIVERSITY_BONUS = 0.005  # by how much each further view of the texts is thought to improve a pool
+DIVERSITY_BONUS = 0.005  # by how much each further feature set is thought to improve a pool
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class CandidateTrial:
     """A setting of a candidate, and how it did on documents left out."""
 
     candidate: Candidate
     setting: dict[str, Any]
     scores: Scores
     temperature: Temperature
-    prior: float  # by how much it was thought to fall short
+    handicap: float  # by how much it was thought to fall short
     value: float  # as believed after it was tried
     accuracy: float
     macro_f1: float
@@ -51,7 +51,7 @@ class Trial:
 class Member:
     """A trial that was chosen, with its weight in the pool."""
 
-    trial: Trial
+    trial: CandidateTrial
     temperature: Temperature
     weight: float
 
@@ -61,15 +61,15 @@ class Search:
     """One search: its documents, its rules, and what was found."""
 
     texts: list[str]  # the labelled ones before the others
-    jury: CrossValidation
+    validation: CrossValidation
     candidates: Sequence[Candidate]
-    views: dict[str, Vectorizer]
+    feature_sets: dict[str, Vectorizer]
     deadline: float
     progress: Callable[[str, float], None]
     tree: ClassTree | None = None
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[CandidateTrial] = field(default_factory=list)
     cut_short: bool = False
-    _materials: dict[str, Features] = field(default_factory=dict)
+    _features: dict[str, Features] = field(default_factory=dict)
     _rates: dict[str, float] = field(default_factory=dict)  # seconds for each setting and unit of work, by model
 
     def run(self) -> None:
@@ -101,41 +101,41 @@ class Search:
                 values.setdefault(str(trial.setting), []).append(trial.value)
         return sorted(candidate.settings, key=lambda s: -float(np.mean(values.get(str(s), [-np.inf]))))
 
-    def best_of(self, candidate: Candidate) -> Trial:
+    def best_of(self, candidate: Candidate) -> CandidateTrial:
         return max((t for t in self.trials if t.candidate is candidate), key=lambda t: t.value)
 
-    def materials(self, view: str) -> Features:
-        if view not in self._materials:
-            self._materials[view] = Features.of(self.views[view], self.texts)
-        return self._materials[view]
+    def features(self, feature_set: str) -> Features:
+        if feature_set not in self._features:
+            self._features[feature_set] = Features.from_texts(self.feature_sets[feature_set], self.texts)
+        return self._features[feature_set]
 
-    def _can_read(self, view: str) -> bool:
-        """Whether the view is there. One of which no feature is left is given up, where others have some."""
-        if view in self.views:
+    def _can_read(self, feature_set: str) -> bool:
+        """Whether the feature set is there. One of which no feature is left is given up, where others have some."""
+        if feature_set in self.feature_sets:
             try:
-                self.materials(view)
+                self.features(feature_set)
             except ValueError:
-                if not self._materials:
+                if not self._features:
                     raise
-                del self.views[view]
-        return view in self.views
+                del self.feature_sets[feature_set]
+        return feature_set in self.feature_sets
 
     def _try(self, candidate: Candidate, settings: Settings) -> bool:
         """Judge these settings, or as many of them as there is time for."""
-        if not settings or not self._can_read(candidate.view):
+        if not settings or not self._can_read(candidate.feature_set):
             return False
         tried = False
         while settings and (n := self._affordable(candidate, len(settings))):
-            self._judge(candidate, settings[:n])
+            self._validate(candidate, settings[:n])
             settings, tried = settings[n:], True
         return tried
 
-    def _judge(self, candidate: Candidate, settings: Settings) -> None:
+    def _validate(self, candidate: Candidate, settings: Settings) -> None:
         begin = time.monotonic()
-        materials = self.materials(candidate.view)
-        _, rows, new_rows = materials.weighted(candidate.weighting)
+        features = self.features(candidate.feature_set)
+        _, rows, new_rows = features.weighted(candidate.weighting)
         model = self._new_model(candidate, coded=True).set_params(n_jobs=1)
-        found = self.jury.judge(model, settings, rows, new_rows)
+        found = self.validation.out_of_fold_scores(model, settings, rows, new_rows)
         seconds = (time.monotonic() - begin) / len(settings)
         self._rates[candidate.model] = seconds / self._work(candidate)
         for setting, scores in zip(settings, found, strict=True):
@@ -158,16 +158,16 @@ class Search:
 
     def _work(self, candidate: Candidate) -> float:
         """What the time of one setting grows with: entries and documents, for each class where it learns from all."""
-        n_entries = len(self.materials(candidate.view).counts.data) + _ENTRIES_A_DOCUMENT * len(self.texts)
-        return float(n_entries * (self.jury.n_classes if candidate.every_class_learns_all else 1))
+        n_entries = len(self.features(candidate.feature_set).counts.data) + _ENTRIES_A_DOCUMENT * len(self.texts)
+        return float(n_entries * (self.validation.n_classes if candidate.every_class_learns_all else 1))
 
-    def _trial(self, candidate: Candidate, setting: dict[str, Any], scores: Scores, seconds: float) -> Trial:
-        lengths = self.materials(candidate.view).lengths[self.jury.chosen]
-        temperature = Temperature.fit(scores, self.jury.codes, lengths)
-        verdict = self.jury.measure(temperature.scaled(scores, lengths))
-        short = candidate.prior + RANK_PENALTY * candidate.settings.index(setting)
-        value = self.jury.believed(verdict.value, short)
-        return Trial(candidate, setting, scores, temperature, short, *verdict._replace(value=value), seconds)
+    def _trial(self, candidate: Candidate, setting: dict[str, Any], scores: Scores, seconds: float) -> CandidateTrial:
+        lengths = self.features(candidate.feature_set).lengths[self.validation.chosen]
+        temperature = Temperature.fit(scores, self.validation.codes, lengths)
+        verdict = self.validation.measure(temperature.scaled(scores, lengths))
+        short = candidate.handicap + RANK_PENALTY * candidate.settings.index(setting)
+        value = self.validation.shrunk(verdict.value, short)
+        return CandidateTrial(candidate, setting, scores, temperature, short, *verdict._replace(value=value), seconds)
 
     # What was chosen
 
@@ -186,18 +186,20 @@ class Search:
             value, weights, chosen = max(helps, key=lambda pool: pool[0])
         return [Member(t, t.temperature, float(w)) for t, w in zip(chosen, weights, strict=True)]
 
-    def _pooled(self, trials: list[Trial], scores: dict[int, Scores]) -> tuple[float, Float64, list[Trial]]:
+    def _pooled(
+        self, trials: list[CandidateTrial], scores: dict[int, Scores]
+    ) -> tuple[float, Float64, list[CandidateTrial]]:
         """What to believe of a pool of these, and their weights in it."""
         parts = [scores[id(t)] for t in trials]
-        weights = pool_weights(parts, self.jury.codes)
+        weights = pool_weights(parts, self.validation.codes)
         if weights.min() == 0:
             return -np.inf, weights, trials  # one of them is not needed
-        measured = self.jury.measure(np.add.reduce([w * s for w, s in zip(weights, parts, strict=True)])).value
-        prior = trials[0].prior - DIVERSITY_BONUS * (len({t.candidate.view for t in trials}) - 1)
-        return self.jury.believed(measured, prior), weights, trials
+        measured = self.validation.measure(np.add.reduce([w * s for w, s in zip(weights, parts, strict=True)])).value
+        handicap = trials[0].handicap - DIVERSITY_BONUS * (len({t.candidate.feature_set for t in trials}) - 1)
+        return self.validation.shrunk(measured, handicap), weights, trials
 
-    def _calibrated(self, trial: Trial) -> Scores:
-        lengths = self.materials(trial.candidate.view).lengths[self.jury.chosen]
+    def _calibrated(self, trial: CandidateTrial) -> Scores:
+        lengths = self.features(trial.candidate.feature_set).lengths[self.validation.chosen]
         return trial.temperature.scaled(trial.scores, lengths)
 
     def retried(self, member: Member, scores: Scores, how: str, seconds: float) -> Member:
@@ -209,30 +211,32 @@ class Search:
 
     def reweighted(self, members: Sequence[Member]) -> list[Member]:
         """The same members with weights that fit their scores."""
-        weights = pool_weights([self._calibrated(m.trial) for m in members], self.jury.codes)
+        weights = pool_weights([self._calibrated(m.trial) for m in members], self.validation.codes)
         return [replace(m, weight=float(w)) for m, w in zip(members, weights, strict=True)]
 
-    def judged(self, members: Sequence[Member], prior: float) -> float:
+    def pool_value(self, members: Sequence[Member], handicap: float) -> float:
         """What to believe of a pool; its members go to the leaderboard."""
         self.trials += [m.trial for m in members]
         pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
-        return self.jury.believed(self.jury.measure(pooled).value, prior)
+        return self.validation.shrunk(self.validation.measure(pooled).value, handicap)
 
-    def sharpness(self, members: Sequence[Member]) -> Temperature:
+    def pool_temperature(self, members: Sequence[Member]) -> Temperature:
         """The temperature of pooled scores by how far the best class leads: sums of margins grow too fast with it."""
         pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
-        return Temperature.fit(pooled, self.jury.codes, lead(pooled))
+        return Temperature.fit(pooled, self.validation.codes, margin(pooled))
 
-    def rejection(self, members: Sequence[Member], sharpness: Temperature) -> Rejection:
+    def rejection(self, members: Sequence[Member], pool_temperature: Temperature) -> Rejection:
         """What is usual among documents left out."""
         pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
-        pooled = sharpness.scaled(pooled, lead(pooled))
-        return Rejection.fit(pooled, self.materials(members[0].trial.candidate.view).shares[self.jury.chosen])
+        pooled = pool_temperature.scaled(pooled, margin(pooled))
+        return Rejection.fit(
+            pooled, self.features(members[0].trial.candidate.feature_set).shares[self.validation.chosen]
+        )
 
     def parts(self, member: Member) -> tuple[Vectorizer, TermWeighting | None]:
         """How the member reads texts: by the vectorizer that it shares with others, and a weighting of its own."""
-        materials = self.materials(member.trial.candidate.view)
-        return materials.vectorizer, deepcopy(materials.weighted(member.trial.candidate.weighting)[0])
+        features = self.features(member.trial.candidate.feature_set)
+        return features.vectorizer, deepcopy(features.weighted(member.trial.candidate.weighting)[0])
 
     def model(self, member: Member, n_jobs: int | None, *, coded: bool = False) -> Any:
         """The member's model, not yet fitted."""
@@ -249,17 +253,17 @@ class Search:
     def fitted(self, member: Member, labels: NDArray[Any], weights: Float64, n_jobs: int | None) -> Any:
         """The member's model, learned from all labelled documents."""
         candidate = member.trial.candidate
-        rows = self.materials(candidate.view).weighted(candidate.weighting)[1]
+        rows = self.features(candidate.feature_set).weighted(candidate.weighting)[1]
         return self.model(member, n_jobs)._fit_rows(take_rows(rows, np.arange(len(labels))), labels, weights)
 
-    def student(self, member: Member, *, as_new: bool, n_jobs: int | None, coded: bool) -> Student:
+    def learner(self, member: Member, *, as_new: bool, n_jobs: int | None, coded: bool) -> Learner:
         """The member as it learns from texts without labels; its documents to learn from, or as if they were new."""
         candidate = member.trial.candidate
-        materials = self.materials(candidate.view)
-        _, learned, new = materials.weighted(candidate.weighting)
+        features = self.features(candidate.feature_set)
+        _, learned, new = features.weighted(candidate.weighting)
         rows = new if as_new else learned
         model = self.model(member, n_jobs, coded=coded).set_params(**FOUND_LABELS.get(candidate.model, {}))
-        return Student(model, rows, materials.lengths, member.temperature, member.weight)
+        return Learner(model, rows, features.lengths, member.temperature, member.weight)
 
     def leaderboard(self, members: Sequence[Member]) -> list[dict[str, Any]]:
         """What was tried, the best first."""

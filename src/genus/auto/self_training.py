@@ -28,12 +28,12 @@ from genus.calibration import Temperature
 class SelfTrainingSchedule:
     """How much an unlabelled document counts, and how often labels are found anew.
 
-    ``prior`` is by how much the scheme is thought to fall short of the best, in accuracy, before it is tried.
+    ``handicap`` is by how much the schedule is thought to fall short of the best, in accuracy, before it is tried.
     """
 
     weight: float
     rounds: int
-    prior: float
+    handicap: float
 
     @property
     def name(self) -> str:
@@ -48,7 +48,7 @@ SELF_TRAINING_SCHEDULES = (
 
 
 @dataclass(frozen=True)
-class Student:
+class Learner:
     """One member of a pool: its model, not yet fitted, and all documents, the labelled before the unlabelled."""
 
     model: Any
@@ -62,7 +62,7 @@ class Student:
         scores = fitted._joint_log_likelihood(take_rows(self.rows, numbers))
         return self.weight * self.temperature.scaled(scores, self.lengths[numbers])
 
-    def taught(self, numbers: Int64, labels: NDArray[Any], weights: Float64, classes: NDArray[Any]) -> Any:
+    def fitted(self, numbers: Int64, labels: NDArray[Any], weights: Float64, classes: NDArray[Any]) -> Any:
         """A model of these documents that knows all classes."""
         model, rows = clone(self.model), take_rows(self.rows, numbers)
         if len(np.unique(labels)) == len(classes):
@@ -71,33 +71,33 @@ class Student:
 
 
 def self_train(
-    students: Sequence[Student],
+    learners: Sequence[Learner],
     train: Int64,
     labels: NDArray[Any],
     weights: Float64,
     unlabelled: Int64,
     classes: NDArray[Any],
-    scheme: SelfTrainingSchedule,
+    schedule: SelfTrainingSchedule,
 ) -> list[Any]:
-    """A model for each student, of the labelled documents ``train`` and of the ``unlabelled`` ones.
+    """A model for each learner, of the labelled documents ``train`` and of the ``unlabelled`` ones.
 
     Examples
     --------
     >>> from genus import MultinomialNB
     >>> from genus.base.rows import to_rows
     >>> rows = to_rows(np.array([[2, 0, 0, 0], [0, 2, 0, 0], [1, 0, 1, 0], [0, 0, 2, 0], [0, 1, 0, 1]]))
-    >>> student = Student(MultinomialNB(), rows, np.full(5, 2.0), Temperature(), 1.0)
+    >>> learner = Learner(MultinomialNB(), rows, np.full(5, 2.0), Temperature(), 1.0)
     >>> labels = np.array(["a", "b"])
-    >>> arguments = [student], np.array([0, 1]), labels, np.ones(2), np.array([2, 3, 4]), labels
+    >>> arguments = [learner], np.array([0, 1]), labels, np.ones(2), np.array([2, 3, 4]), labels
     >>> [model] = self_train(*arguments, SelfTrainingSchedule(0.5, 2, 0.0))
     >>> model.predict(np.array([[0, 0, 1, 0], [0, 0, 0, 1]])).tolist()  # words that no labelled document has
     ['a', 'b']
     """
-    models = [s.taught(train, labels, weights, classes) for s in students]
+    models = [s.fitted(train, labels, weights, classes) for s in learners]
     numbers = np.concatenate([train, unlabelled])
-    counted = np.concatenate([weights, np.full(len(unlabelled), scheme.weight)])
-    for _ in range(scheme.rounds):
-        pooled = np.add.reduce([s.scores(m, unlabelled) for s, m in zip(students, models, strict=True)])
+    counted = np.concatenate([weights, np.full(len(unlabelled), schedule.weight)])
+    for _ in range(schedule.rounds):
+        pooled = np.add.reduce([s.scores(m, unlabelled) for s, m in zip(learners, models, strict=True)])
         found = np.concatenate([labels, classes[pooled.argmax(axis=1)]])
-        models = [s.taught(numbers, found, counted, classes) for s in students]
+        models = [s.fitted(numbers, found, counted, classes) for s in learners]
     return models

@@ -55,7 +55,7 @@ class LabelSets:
         """The distinct ones of these, in an order that does not depend on the order of documents."""
         number = {key: d for d, key in enumerate(rows.packed())}
         ordered = sorted(number, key=lambda key: np.frombuffer(key, dtype=np.int32).tolist())
-        return cls(take_rows(rows, np.array([number[key] for key in ordered], dtype=np.int64)))
+        return cls(take_sets(rows, np.array([number[key] for key in ordered], dtype=np.int64)))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -72,11 +72,11 @@ class LabelSets:
         return np.fromiter((numbers.get(key, -1) for key in rows.packed()), np.int64, len(rows))
 
     def take(self, ids: NDArray[Any]) -> SetRows:
-        return take_rows(self.rows, ids)
+        return take_sets(self.rows, ids)
 
     def grown(self, rows: SetRows) -> LabelSets:
         """These and, behind them, those of the rows that are new."""
-        new = LabelSets.of(take_rows(rows, np.flatnonzero(self.find(rows) < 0)))
+        new = LabelSets.of(take_sets(rows, np.flatnonzero(self.find(rows) < 0)))
         if len(new) == 0:
             return self
         indptr = np.concatenate([self.rows.indptr, new.rows.indptr[1:] + self.rows.indptr[-1]])
@@ -104,7 +104,7 @@ class Target(NamedTuple):
         return SetRows(self.rows.indptr, at[self.rows.members])
 
 
-def take_rows(rows: SetRows, ids: NDArray[Any]) -> SetRows:
+def take_sets(rows: SetRows, ids: NDArray[Any]) -> SetRows:
     lengths = np.diff(rows.indptr)[ids]
     indptr = np.zeros(len(ids) + 1, dtype=np.int64)
     np.cumsum(lengths, out=indptr[1:])

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from genus._registry import make_model
-from genus.auto.choose import Choice, choose, choose_sets
+from genus.auto.choose import ChosenPool, choose, choose_sets
 from genus.auto.request import Request
 from genus.base.arrays import Float64, n_threads
 from genus.base.progress import searching
@@ -314,7 +314,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
 
     def _set_state(self, state: Any) -> None:
         if "pool" in state:
-            self._take(Choice.of(state["pool"], state["leaderboard"], state["cut_short"]))
+            self._take(ChosenPool.from_state(state["pool"], state["leaderboard"], state["cut_short"]))
         else:
             self._pipeline = TextPipeline.from_state(state)
 
@@ -324,24 +324,24 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
     def _is_auto(self) -> bool:
         return isinstance(self.model, str) and self.model == "auto"
 
-    def _choose(self, texts: Any, labels: Any, sample_weight: Any, groups: Any, unlabeled: Any) -> Choice:
+    def _choose(self, texts: Any, labels: Any, sample_weight: Any, groups: Any, unlabeled: Any) -> ChosenPool:
         if holds_sets(labels):
             stated = (("unlabeled", unlabeled), ("tree", self.tree), ("class_prior", self._stated_prior))
             for name, value in stated:
                 if value is not None:
                     raise ValueError(f"{name} is for one label per text, not for sets.")
-            return choose_sets(plain_texts(texts), labels, self._wishes, sample_weight=sample_weight, groups=groups)
+            return choose_sets(plain_texts(texts), labels, self._request, sample_weight=sample_weight, groups=groups)
         given = split_unlabeled(as_texts(texts), labels, sample_weight, groups, unlabeled)
         texts, labels = pair(given.texts, given.labels)
         check_two_classes(labels)
         with searching(self.verbose) as progress:
             return choose(
-                plain_texts(texts), labels, self._wishes, unlabeled=given.unlabeled,
+                plain_texts(texts), labels, self._request, unlabeled=given.unlabeled,
                 sample_weight=given.sample_weight, groups=given.groups, progress=progress,
             )  # fmt: skip
 
     @property
-    def _wishes(self) -> Request:
+    def _request(self) -> Request:
         n_threads(self.n_jobs)  # says what is wrong with it, if anything
         weighting = self._new_weighting()
         return Request(
@@ -364,7 +364,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
         learned = isinstance(self.class_prior, str) and self.class_prior == "learned"
         return None if learned else self.class_prior
 
-    def _take(self, choice: Choice) -> None:
+    def _take(self, choice: ChosenPool) -> None:
         self._pipeline = choice.pool
         self.leaderboard_, self.search_cut_short_ = choice.leaderboard, choice.cut_short
 

@@ -30,7 +30,7 @@ class Candidates:
     scores: Float64
 
     @classmethod
-    def of(cls, scores: Float64, labels: Int32, k: int) -> Candidates:
+    def from_scores(cls, scores: Float64, labels: Int32, k: int) -> Candidates:
         """The k best of each row, whose columns are these labels."""
         k = min(k, scores.shape[1])
         best = np.argpartition(-scores, k - 1, axis=1)[:, :k] if k < scores.shape[1] else None
@@ -83,7 +83,7 @@ class _Features:
     values: Float64
 
     @classmethod
-    def of(cls, candidates: Candidates, log_odds: Float64) -> _Features:
+    def from_candidates(cls, candidates: Candidates, log_odds: Float64) -> _Features:
         there = candidates.labels >= 0
         labels = candidates.labels[there]
         log_rank = np.log(np.arange(1, there.shape[1] + 1))
@@ -110,7 +110,7 @@ class Calibration:
         """By Newton's method, first the common weights, then in turn with the labels' own."""
         n = np.asarray(Y.sum(axis=0)).ravel()
         log_odds = np.log((n + 0.5) / (Y.shape[0] - n + 0.5))
-        features = _Features.of(candidates, log_odds)
+        features = _Features.from_candidates(candidates, log_odds)
         truth = candidates.truth(Y)[features.there]
         fitted = cls(np.zeros(features.values.shape[1]), np.zeros(len(n)), log_odds)
         if not truth.any():  # nothing to fit to, as where every label has one document: the score alone
@@ -124,7 +124,7 @@ class Calibration:
 
     def proba(self, candidates: Candidates) -> Float64:
         """The probability of each candidate: (n_documents, k), 0 where there is none."""
-        features = _Features.of(candidates, self.log_odds)
+        features = _Features.from_candidates(candidates, self.log_odds)
         proba = np.zeros(candidates.labels.shape)
         proba[features.there] = self._proba(features)
         return proba

@@ -224,7 +224,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     def _candidates(self, estimator: Any, log_pooled: Float64, X: Any) -> Candidates:
         found = Candidates.none(X.shape[0], min(self.n_candidates, len(self.classes_)))
         for rows, columns, scores in self._score_blocks(estimator, log_pooled, X):
-            found.put(rows, Candidates.of(scores, columns, found.labels.shape[1]))
+            found.put(rows, Candidates.from_scores(scores, columns, found.labels.shape[1]))
         return found
 
     def _score_blocks(self, estimator: Any, log_pooled: Float64, X: Any) -> Iterator[tuple[slice, Int32, Float64]]:

@@ -40,7 +40,7 @@ class LabelNeighbors:
         self._frequencies = np.asarray(weights @ self._members) / max(float(weights.sum()), 1e-300)
 
     @classmethod
-    def of(cls, rows: SparseRows, sets: SetRows, weights: Float64, n_labels: int) -> LabelNeighbors:
+    def from_documents(cls, rows: SparseRows, sets: SetRows, weights: Float64, n_labels: int) -> LabelNeighbors:
         return cls(CosineIndex(_of_norm_1(rows)), sets, weights, n_labels)
 
     def nearest(self, rows: SparseRows, n_threads: int) -> tuple[Int64, Float64]:

@@ -1,6 +1,6 @@
-"""Sets of labels: refined scores for each label and view of the texts, neighbours, and sets best for an objective.
+"""Sets of labels: refined scores for each label and feature set, neighbours, and sets best for an objective.
 
-    log odds_l(d) = offset_l + sum over views k of w_kl * margin_kl(d) + w_l * log ratio_l(d)
+    log odds_l(d) = offset_l + sum over feature sets k of w_kl * margin_kl(d) + w_l * log ratio_l(d)
 
 The margins are those of `RefinedNB` without a naive Bayes base, each label against the rest; the log ratio is what the
 nearest training documents say (`label_neighbors`). Offsets and w are the likeliest for documents left out
@@ -20,7 +20,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 
 from genus.base.arrays import Float64, n_threads
-from genus.base.label_sets import take_rows
+from genus.base.label_sets import take_sets
 from genus.base.labels import Labels
 from genus.base.rows import SparseRows
 from genus.base.score_table import ScoreTable
@@ -36,7 +36,7 @@ _SHOWN = 5  # neighbours in an explanation
 
 @dataclass(frozen=True)
 class LabelMember:
-    """A view of the texts and what its words add to each label's margin."""
+    """A feature set of the texts and what its words add to each label's margin."""
 
     name: ClassVar[str] = "a margin for each label"
     settings: ClassVar[dict[str, Any]] = {}
@@ -63,11 +63,11 @@ class NearMember:
 
 
 class LabelPool(BaseEstimator):  # type: ignore[misc]
-    """Views whose margins, and neighbours, add up to the log odds of labels. Made by `genus.auto.label_search`."""
+    """Feature sets whose margins, and neighbours, add up to the log odds of labels. Made by `genus.auto`."""
 
     def __init__(self) -> None:
         self.members: list[LabelMember] = []
-        self.neighbors: LabelNeighbors | None = None  # in the first view
+        self.neighbors: LabelNeighbors | None = None  # in the first feature set
         self.labels: Labels = np.zeros(0, dtype=np.int64)
         self.offsets: Float64 = np.zeros(0)  # of each label: what the log odds are without a word
         self.weights: Float64 = np.zeros((0, 0))  # of each source and label
@@ -77,12 +77,12 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
     def log_odds(self, texts: Any) -> Float64:
         """Of each label: (n_texts, n_labels)."""
         threads = n_threads(self.n_jobs)
-        views = [member.rows(texts) for member in self.members]
-        odds = np.broadcast_to(self.offsets, (views[0].n_rows, len(self.labels))).copy()
-        for member, weights, rows in zip(self.members, self.weights, views, strict=False):
+        feature_sets = [member.rows(texts) for member in self.members]
+        odds = np.broadcast_to(self.offsets, (feature_sets[0].n_rows, len(self.labels))).copy()
+        for member, weights, rows in zip(self.members, self.weights, feature_sets, strict=False):
             odds += weights * member.margins(rows, threads)
         if self.neighbors is not None:
-            odds += self.weights[-1] * self.neighbors.log_ratios(views[0], threads)
+            odds += self.weights[-1] * self.neighbors.log_ratios(feature_sets[0], threads)
         return odds
 
     def log_proba(self, texts: Any) -> Float64:
@@ -132,14 +132,14 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
             return {}, ()
         rows, labels = self.members[0].rows([text]), self.labels.tolist()
         numbers, shares = (found[0, :_SHOWN].tolist() for found in self.neighbors.nearest(rows, 1))
-        sets = take_rows(self.neighbors.sets, np.array(numbers, dtype=np.int64))
+        sets = take_sets(self.neighbors.sets, np.array(numbers, dtype=np.int64))
         named = [" + ".join(str(labels[i]) for i in sets.members[a:b]) for a, b in pairwise(sets.indptr.tolist())]
         documents = (DocumentEvidence(*each) for each in zip(numbers, named, shares, strict=True) if each[2] > 0)
         added = self.weights[-1, label] * self.neighbors.log_ratios(rows, 1)[0, label]
         return {"choice of documents": float(added)}, tuple(documents)
 
     def top_words(self, label: int, n: int) -> list[tuple[str, float]]:
-        """The words that add most to a label's log odds, by the first view."""
+        """The words that add most to a label's log odds, by the first feature set."""
         member = self.members[0]
         cells = np.flatnonzero(member.table.classes == label)
         best = cells[np.argsort(-member.table.values[cells], kind="stable")[:n]]

@@ -1,7 +1,7 @@
 """Several text classifiers that answer together, with probabilities to trust.
 
     z_c(d)        =  sum over members k of  weight_k * T_k(|d|) * score_kc(d)
-    log P(c | d)  =  T(lead of z) * z_c(d)  -  normaliser
+    log P(c | d)  =  T(margin of z) * z_c(d)  -  normaliser
 
 T_k is a member's temperature, which knows a document's length, and T that of the pool, which knows how far the best
 class is ahead of the mean one (`genus.calibration`). A pool of one is a calibrated classifier.
@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, n_threads
 from genus.base.rows import SparseRows, row_sums, take_rows
-from genus.calibration import Temperature, lead
+from genus.calibration import Temperature, margin
 from genus.explain import WordEvidence
 from genus.pipeline.evidence import Evidence, evidence_of, sum_terms
 from genus.pipeline.rejection import Rejection
@@ -40,7 +40,7 @@ class Counted(NamedTuple):
     lengths: Float64
 
     @classmethod
-    def by(cls, vectorizer: Vectorizer, texts: Any) -> Counted:
+    def from_texts(cls, vectorizer: Vectorizer, texts: Any) -> Counted:
         rows, unknown = vectorizer._transform_rows(texts)
         return cls(rows, unknown, row_sums(rows.indptr, rows.data))
 
@@ -61,26 +61,26 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         self.temperatures: list[Temperature] = []
         self.weights: Float64 = np.zeros(0)
         self.rejection: Rejection | None = None
-        self.sharpness = Temperature()
-        self.shifts: dict[Any, float] = {}  # of the classes' scores, where texts to come have other priors
+        self.pool_temperature = Temperature()
+        self.prior_corrections: dict[Any, float] = {}  # of the classes' scores, where texts to come have other priors
         self.tree: LabelTree | None = None  # as it was given
 
     @classmethod
-    def of(
+    def from_members(
         cls,
         members: Sequence[TextPipeline],
         temperatures: Sequence[Temperature],
         weights: Float64,
         rejection: Rejection | None,
         *,
-        sharpness: Temperature | None = None,
-        shifts: Mapping[Any, float] | None = None,
+        pool_temperature: Temperature | None = None,
+        prior_corrections: Mapping[Any, float] | None = None,
         tree: LabelTree | None = None,
     ) -> Pool:
         pool = cls()
         pool.members, pool.temperatures, pool.weights = list(members), list(temperatures), weights
         pool.rejection, pool.tree = rejection, tree
-        pool.sharpness, pool.shifts = sharpness or Temperature(), dict(shifts or {})
+        pool.pool_temperature, pool.prior_corrections = pool_temperature or Temperature(), dict(prior_corrections or {})
         return pool
 
     @property
@@ -94,9 +94,9 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         return counts
 
     @property
-    def shift(self) -> Float64:
+    def prior_correction(self) -> Float64:
         """What is added to the score of each class."""
-        return np.array([self.shifts.get(label, 0.0) for label in self.classes_.tolist()])
+        return np.array([self.prior_corrections.get(label, 0.0) for label in self.classes_.tolist()])
 
     @property
     def tree_(self) -> LabelTree:
@@ -132,19 +132,19 @@ class Pool(BaseEstimator):  # type: ignore[misc]
     # Answers
 
     @property
-    def views(self) -> list[Vectorizer]:
+    def vectorizers(self) -> list[Vectorizer]:
         """The members' vectorizers, each once."""
         return list({id(member.vectorizer): member.vectorizer for member in self.members}.values())
 
-    def readers(self, view: Vectorizer) -> list[TextPipeline]:
+    def readers(self, vectorizer: Vectorizer) -> list[TextPipeline]:
         """The members that read by this vectorizer."""
-        return [member for member in self.members if member.vectorizer is view]
+        return [member for member in self.members if member.vectorizer is vectorizer]
 
     def _counted(self, texts: Any) -> list[Counted]:
         """Texts as each member counts them."""
         texts = as_texts(texts)
-        views = {id(view): Counted.by(view, texts) for view in self.views}
-        return [views[id(member.vectorizer)] for member in self.members]
+        vectorizers = {id(vectorizer): Counted.from_texts(vectorizer, texts) for vectorizer in self.vectorizers}
+        return [vectorizers[id(member.vectorizer)] for member in self.members]
 
     def _factors(self, counted: Sequence[Counted]) -> list[Float64]:
         """What the scores of each member are multiplied by, for each text."""
@@ -162,7 +162,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     def _sharpened(self, sums: Float64) -> Float64:
         """Sums of scores made into scores of the pool, in place."""
-        sums *= self.sharpness.factors(lead(sums))[:, np.newaxis]
+        sums *= self.pool_temperature.factors(margin(sums))[:, np.newaxis]
         return sums
 
     def scores(self, texts: Any) -> tuple[Float64, Float64]:
@@ -175,16 +175,16 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     def log_proba(self, texts: Any) -> Float64:
         scores = self.scores(texts)[0]
-        scores += self.shift
+        scores += self.prior_correction
         _core.normalize_log_rows(scores, n_threads(self.vectorizer.n_jobs))
         return scores
 
     def answers(self, texts: Any) -> NDArray[Any]:
         """The most probable label of each text."""
         counted = self._counted(texts)
-        if self.shifts:
-            best = (self._sharpened(self._sums(counted)) + self.shift).argmax(axis=1)
-        else:  # sharpness changes no order
+        if self.prior_corrections:
+            best = (self._sharpened(self._sums(counted)) + self.prior_correction).argmax(axis=1)
+        else:  # the pool temperature changes no order
             best = self._best_classes(counted)
         labels: NDArray[Any] = self.classes_[best]
         return labels
@@ -229,20 +229,20 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         self._check_new(labels)
         self._require(*LEARN_MORE)
         texts = as_texts(texts)
-        for view in self.views:
-            counts = view._partial_fit_rows(texts)
-            for member in self.readers(view):
+        for vectorizer in self.vectorizers:
+            counts = vectorizer._partial_fit_rows(texts)
+            for member in self.readers(vectorizer):
                 member.learn_counts(counts, labels, sample_weight)
 
     def unlearn(self, texts: Any, labels: Any, sample_weight: Any) -> None:
         self._require(*UNLEARN)
         texts = as_texts(texts)
-        learned = {id(view): counts_learned(view, texts) for view in self.views}
+        learned = {id(vectorizer): counts_learned(vectorizer, texts) for vectorizer in self.vectorizers}
         unlearned = {}
         for member in self.members:  # the first refuses, before anything has changed, what was not learned
             unlearned[id(member)] = member.unlearn_counts(learned[id(member.vectorizer)], labels, sample_weight)
-        for view in self.views:
-            drop_words(readers := self.readers(view), [unlearned[id(member)] for member in readers])
+        for vectorizer in self.vectorizers:
+            drop_words(readers := self.readers(vectorizer), [unlearned[id(member)] for member in readers])
 
     def _require(self, method: str, what: str) -> None:
         for member in self.members:
@@ -251,7 +251,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
     def _check_new(self, labels: Any) -> None:
         """What was stated for each class leaves no room for new ones."""
         new = np.setdiff1d(labels, self.classes_)
-        for name, stated in (("tree", self.tree is not None), ("class_prior", bool(self.shifts))):
+        for name, stated in (("tree", self.tree is not None), ("class_prior", bool(self.prior_corrections))):
             if stated and len(new):
                 raise ValueError(f"{new[0].item()!r} is a new class, and {name} was given without it: fit again.")
 
@@ -263,11 +263,11 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     def evidence(self, text: str, chosen: int, rival: int) -> Evidence:
         """The members' evidence, each with its part in the sum."""
-        shift, counted = self.shift, self._counted([text])
+        correction, counted = self.prior_correction, self._counted([text])
         sums = self._sums(counted)
-        sharpness = float(self.sharpness.factors(lead(sums))[0])
+        pool_temperature = float(self.pool_temperature.factors(margin(sums))[0])
         parts = [
-            (sharpness * float(factors[0]), evidence_of(member, text, (seen.rows, seen.unknown), chosen, rival))
+            (pool_temperature * float(factors[0]), evidence_of(member, text, (seen.rows, seen.unknown), chosen, rival))
             for member, seen, factors in zip(self.members, counted, self._factors(counted), strict=True)
         ]
         words: dict[str, WordEvidence] = {}
@@ -278,30 +278,30 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         first = parts[0][1]
         share = known_shares(counted[0].lengths, counted[0].unknown)
         return Evidence(
-            sum(factor * part.prior for factor, part in parts) + float(shift[chosen] - shift[rival]),
+            sum(factor * part.prior for factor, part in parts) + float(correction[chosen] - correction[rival]),
             tuple(words.values()),
             sum_terms((factor, part.terms) for factor, part in parts),
             next((part.documents for _, part in parts if part.documents), ()),
             (),
             first.n_unknown,
             first.n_words,
-            None if self.rejection is None else float(self.rejection.typicality(sharpness * sums, share)[0]),
+            None if self.rejection is None else float(self.rejection.typicality(pool_temperature * sums, share)[0]),
         )
 
     # Keeping
 
     def _get_state(self) -> dict[str, Any]:
-        views = self.views
-        place = {id(view): i for i, view in enumerate(views)}
+        vectorizers = self.vectorizers
+        place = {id(vectorizer): i for i, vectorizer in enumerate(vectorizers)}
         return {
-            "views": views,
+            "views": vectorizers,
             "members": [member.get_state() | {"vectorizer": place[id(member.vectorizer)]} for member in self.members],
             "temperatures": np.array([[t.log_scale, t.length_power] for t in self.temperatures]),
             "weights": self.weights,
-            "sharpness": np.array([self.sharpness.log_scale, self.sharpness.length_power]),
+            "sharpness": np.array([self.pool_temperature.log_scale, self.pool_temperature.length_power]),
             "rejection": None if self.rejection is None else self.rejection.to_state(),
-            "shifted": np.array(list(self.shifts)),
-            "shifts": np.array(list(self.shifts.values()), dtype=np.float64),
+            "shifted": np.array(list(self.prior_corrections)),
+            "shifts": np.array(list(self.prior_corrections.values()), dtype=np.float64),
             "tree": self.tree,
         }
 
@@ -314,13 +314,14 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         if "views" not in state:
             raise ValueError("it is of a genus that counted texts anew for each member; train it again")
         members = [
-            TextPipeline.from_state(member | {"vectorizer": _view(state["views"], member)}) for member in members
+            TextPipeline.from_state(member | {"vectorizer": _vectorizer_at(state["views"], member)})
+            for member in members
         ]
-        sharpness = state["sharpness"]
+        pool_temperature = state["sharpness"]
         for array, shape in (
             (temperatures, (n, 2)),
             (weights, (n,)),
-            (sharpness, (2,)),
+            (pool_temperature, (2,)),
             (shifts, np.shape(shifted)[:1]),
         ):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
@@ -330,18 +331,18 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         if any(not np.array_equal(member.classes_, members[0].classes_) for member in members):
             raise ValueError("the members of a pool know different classes")
         self.members, self.weights, self.tree = members, weights, tree
-        self.sharpness = Temperature(*sharpness.tolist())
-        self.shifts = dict(zip(shifted.tolist(), shifts.tolist(), strict=True))
+        self.pool_temperature = Temperature(*pool_temperature.tolist())
+        self.prior_corrections = dict(zip(shifted.tolist(), shifts.tolist(), strict=True))
         self.temperatures = [Temperature(float(u), float(v)) for u, v in temperatures]
         self.rejection = None if rejection is None else Rejection.from_state(rejection)
 
 
-def _view(views: Any, member: Mapping[str, Any]) -> Any:
+def _vectorizer_at(vectorizers: Any, member: Mapping[str, Any]) -> Any:
     """The vectorizer of a member, by its place in a file."""
     place = member["vectorizer"]
-    if not isinstance(views, list) or type(place) is not int or not 0 <= place < len(views):
+    if not isinstance(vectorizers, list) or type(place) is not int or not 0 <= place < len(vectorizers):
         raise ValueError("the members of a pool and its vectorizers do not belong together")
-    return views[place]
+    return vectorizers[place]
 
 
 def top_labels(log_proba: Float64, labels: NDArray[Any], k: int, n_jobs: int | None) -> tuple[NDArray[Any], Float64]:

@@ -1,6 +1,6 @@
 """None of these: how unlike all its classes a text is.
 
-    familiarity(d) = Q(lead of the best class over the mean class) * Q(-entropy of the classes) * Q(known share)^(1/2)
+    familiarity(d) = Q(margin of the best class over the mean class) * Q(-entropy of the classes) * Q(known share)^(1/2)
 
 Q is the share of texts of the known classes, left out while the scores were learned, that have no more of it. A text
 of another kind has neither words that single out a class nor, often, words that were ever seen; the product, as of
@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from scipy.special import entr
 
 from genus.base.arrays import Float64
-from genus.calibration import lead
+from genus.calibration import margin
 
 _N_QUANTILES = 1001
-_POWERS = (1.0, 1.0, 0.5)  # of the lead, the certainty and the known share
+_POWERS = (1.0, 1.0, 0.5)  # of the margin, the certainty and the known share
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,10 @@ class Rejection:
 
 
 def parts_of(scores: Float64, known_shares: Float64) -> Float64:
-    """The lead, the certainty and the known share of each document: (3, n_documents)."""
+    """The margin, the certainty and the known share of each document: (3, n_documents)."""
     log_p = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
     certainty = -entr(np.exp(log_p)).sum(axis=1)
-    return np.stack([lead(scores), certainty, known_shares])
+    return np.stack([margin(scores), certainty, known_shares])
 
 
 def _familiarity(quantiles: Float64, parts: Float64) -> Float64:

@@ -118,7 +118,7 @@ class SharedFits:
         older = [key for key in self._kept if key not in needed]
         self._kept = {key: self._kept[key] for key in [*older[-_KEPT:], *needed]}
 
-    def of(self, params: dict[str, Any]) -> list[tuple[Fold, _Shared | None]]:
+    def for_params(self, params: dict[str, Any]) -> list[tuple[Fold, _Shared | None]]:
         """Each fold with a model to retune; None where a point fits its own."""
         if not self.late:
             return [(fold, None) for fold in self._folds]

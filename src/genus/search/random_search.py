@@ -348,7 +348,7 @@ class GaussianRandomSearchCV(BestEstimator):
             if begun and time.monotonic() >= deadline:
                 return
             begun = True
-            for fold, fitted in fits.of(params):
+            for fold, fitted in fits.for_params(params):
                 yield delayed(evaluate)(fold, fitted, params, self.error_score)
 
     # After the search
