@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from genus import _core
 from genus.base.arrays import Float64, n_threads
 from genus.base.labels import Labels
+from genus.base.protocol import BaseEstimator, ClassifierMixin
 from genus.base.rows import n_rows_of, slice_rows
 from genus.base.validation import check_count
 
 _BLOCK = 1 << 19  # scores held at once where only a few per document are kept: 4 MB, inside the caches
 
 
-class PosteriorClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class PosteriorClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base of models that know how likely a document is in each class.
 
     A model says how likely (`_joint_log_likelihood`), and what it takes for documents (`_check_rows`): sparse

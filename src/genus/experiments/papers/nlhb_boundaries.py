@@ -28,7 +28,7 @@ _COLOURS = ("rgb(var(--blue))", "rgb(var(--red))", "var(--soft)", "var(--ink)", 
 
 def figure_2(X: Int64, y: Int64) -> str:
     """The exclusive or of figure 1, as three classifiers have learned it."""
-    models = {
+    models: dict[str, MultinomialNB | NonlinearBayes | GaussianNonlinearBayes] = {
         "naive Bayes": MultinomialNB(),
         "multinomial NLHB": NonlinearBayes(2, min_documents=2, n_iterations=20, random_state=0),
         "Gaussian NLHB": GaussianNonlinearBayes(2, min_documents=2, random_state=0),
