@@ -140,7 +140,7 @@ def test_version(capsys):
 def test_train_says_what_it_learned_and_what_to_do_next(mail, capsys):
     assert main(["train", mail, "--out", "mail.genus"]) == 0
     out = capsys.readouterr().out
-    assert "learned 8 documents in 2 classes" in out
+    assert "trained on 8 documents in 2 classes" in out
     assert "genus predict mail.genus" in out
     assert TextClassifier.load("mail.genus").predict(["claim cash"]).tolist() == ["spam"]
 
@@ -264,7 +264,7 @@ def test_progress_on_a_terminal_leaves_standard_output_alone(model, mail):
     os.close(ours)
     lines = Path("answers.jsonl").read_text().splitlines()
     assert [json.loads(line)["row"] for line in lines] == list(range(2, 2 + len(ROWS)))
-    assert b"sorting mail.csv" in shown
+    assert b"classifying mail.csv" in shown
     assert b"label" not in shown
 
 
@@ -280,13 +280,13 @@ def test_evaluate_reports_in_three_forms(model, capsys):
     assert main(["evaluate", model, "test.csv"]) == 0
     out = capsys.readouterr().out
     assert "0.6667" in out
-    assert "ham taken for spam" in out
+    assert "ham predicted as spam" in out
 
 
 def test_labels_unknown_to_the_model_are_counted(model, capsys):
     write_csv("test.csv", [("label", "text"), ("spam", "claim cash"), ("news", "see you")])
     assert main(["evaluate", model, "test.csv"]) == 0
-    assert "1 document with labels that the model does not know" in capsys.readouterr().out
+    assert "1 document with labels unknown to the model" in capsys.readouterr().out
 
 
 def test_explanation_adds_up(model, capsys):
@@ -316,7 +316,7 @@ def test_models_with_numbers_for_labels_are_served(capsys):
     assert as_json(capsys, "learn", "n.genus", "n.csv")["documents"] == 10
     assert as_json(capsys, "explain", "n.genus", "cash", "--label", "0")["label"] == 0
     write_csv("n.csv", [("label", "text"), ("many", "claim cash")])
-    assert "whole numbers" in refused(capsys, "learn", "n.genus", "n.csv")
+    assert "labels are integers" in refused(capsys, "learn", "n.genus", "n.csv")
 
 
 # ---------------------------------------------------------------- learn, forget
@@ -327,7 +327,7 @@ def test_documents_are_forgotten_by_number(mail, capsys):
     gone = as_json(capsys, "forget", "t.genus", "--document", "0", "--document", "2")
     assert (gone["forgot"], gone["documents"]) == (2, len(ROWS) - 2)
     assert "There is no document 99" in refused(capsys, "forget", "t.genus", "--document", "99")
-    assert "say what to forget" in refused(capsys, "forget", "t.genus")
+    assert "Give the examples to forget" in refused(capsys, "forget", "t.genus")
 
 
 def test_forgetting_what_was_learned_gives_the_same_counts(model, capsys):
@@ -430,18 +430,18 @@ BAD_TABLES = {
         (["mail.csv", "--alpha", "-1"], "alpha must be a positive number"),
         (["mail.csv", "--alpha", "x"], "'x' is not a valid float"),
         (["mail.csv", "--stemmer", "klingon"], "got 'klingon'"),
-        (["mail.csv", "--ngrams", "two"], "'two' is not a length such as 2"),
+        (["mail.csv", "--ngrams", "two"], "'two' is neither a size such as 2"),
         (["mail.csv", "--ngrams", "3-1"], "min_n <= max_n"),
         (["mail.csv", "--edges"], "edges are parts of n-grams of words"),
-        (["mail.csv", "--min-df", "few"], "'few' is not a number of documents"),
+        (["mail.csv", "--min-df", "few"], "'few' is neither a number of documents"),
         (["mail.csv", "--min-df", "1000"], "max_df"),
-        (["mail.csv", "--set", "beta=1"], "no setting 'beta', but alpha, "),
-        (["mail.csv", "--set", "beta"], "not of the form NAME=VALUE"),
-        (["mail.csv", "--stop-words", "nothing"], "neither english nor a file"),
+        (["mail.csv", "--set", "beta=1"], "no parameter 'beta'; it has alpha, "),
+        (["mail.csv", "--set", "beta"], "does not have the form NAME=VALUE"),
+        (["mail.csv", "--stop-words", "nothing"], "neither english nor a readable file"),
         (["mail.csv", "--jobs", "0"], "n_jobs"),
         (["mail.csv", "--model", "magic"], "'magic' is not"),
         (["mail.csv", "--out", "folder"], "folder is a folder"),
-        (["mail.csv", "--out", "no/where.genus"], "there is no folder no"),
+        (["mail.csv", "--out", "no/where.genus"], "folder no does not exist"),
         ([], "Missing argument 'DATA'; see genus train --help"),
         (["mail.csv", "--fast"], "No such option"),
     ],
@@ -500,7 +500,7 @@ def test_a_damaged_model_is_refused_by_all_commands(model, mail, capsys, name, s
         (["predict", "mail.genus", "mail.csv", "--top", "0"], "0 is not in the range"),
         (["explain", "mail.genus", "x", "--label", "spma"], "no class 'spma'; did you mean spam"),
         (["inspect", "mail.genus", "--class", "zzz"], "no class 'zzz'"),
-        (["evaluate", "mail.genus", "mail.csv", "--report", "no/page.html"], "there is no folder no"),
+        (["evaluate", "mail.genus", "mail.csv", "--report", "no/page.html"], "folder no does not exist"),
         (["frobnicate"], "No such command 'frobnicate'"),
     ],
 )
@@ -549,7 +549,7 @@ def test_an_error_of_ours_is_one_line_too(mail, capsys, monkeypatch):
     monkeypatch.setattr("genus.io.tables.read_table", fail)
     assert main(["train", mail, "--out", "m.genus"]) == 1
     assert capsys.readouterr().err == (
-        "genus: unexpected ZeroDivisionError: of all things (genus --debug ... shows where)\n"
+        "genus: unexpected ZeroDivisionError: of all things (run genus --debug ... for the traceback)\n"
     )
     monkeypatch.setenv("GENUS_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):

@@ -90,7 +90,7 @@ def test_a_tree_from_a_file(capsys):
     [
         (
             ["train", "pets.jsonl", "--out", "m.genus", "--model", "nb", "--tree", "tree.json"],
-            "the model nb has no tree",
+            "model nb does not use a tree",
         ),
         (["train", "pets.jsonl", "--out", "m.genus", "--model", "hm", "--tree", "no.json"], "no such file"),
         (["train", "pets.jsonl", "--out", "m.genus", "--model", "hm", "--tree", "cycle.json"], "cycle"),
@@ -98,7 +98,7 @@ def test_a_tree_from_a_file(capsys):
         (["train", "pets.jsonl", "--out", "m.genus", "--model", "hm", "--set", "weights=free"], "weights must be"),
         (["predict", "nb.genus", "-m", "x", "--level", "1"], "need a model with a tree"),
         (["inspect", "nb.genus", "--tree"], "need a model with a tree"),
-        (["predict", "pets.genus", "-m", "x", "--level", "1", "--top", "2"], "neither --top nor --proba"),
+        (["predict", "pets.genus", "-m", "x", "--level", "1", "--top", "2"], "cannot be combined with --top"),
         (["inspect", "pets.genus", "--word", "unheard"], "'unheard' is not one word that this model knows"),
         (["inspect", "pets.genus", "--word", "cat", "--class", "cow"], "no class 'cow'"),
     ],

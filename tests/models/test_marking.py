@@ -270,7 +270,7 @@ def test_mark_refuses_in_one_line(model, capsys, arguments, message):
         ("n_sweeps=0", "n_sweeps must be a whole number of at least 1, got 0"),
         ("alpha=0", "alpha must be a positive number, got 0"),
         ("beta=-1", "beta must be a positive number, got -1"),
-        ("sweeps=3", "the model rtm has no setting 'sweeps'"),
+        ("sweeps=3", "model rtm has no parameter 'sweeps'"),
     ],
 )
 def test_wrong_settings_are_refused_in_one_line(model, capsys, setting, message):

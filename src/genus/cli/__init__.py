@@ -1,10 +1,10 @@
 """The command line: arguments in, library calls, tables or JSON out.
 
-Exit codes: 0 done; 1 it could not be done; 2 the input or the command is wrong; 130 stopped by Ctrl-C.
-Whatever goes wrong is one line on standard error. `--debug`, or GENUS_DEBUG=1, shows the traceback instead.
+Exit codes: 0 success; 1 runtime failure; 2 invalid input or usage; 130 stopped by Ctrl-C.
+Every error is one line on standard error. `--debug`, or GENUS_DEBUG=1, shows the traceback instead.
 
-Only click is imported here and at the top of the command modules, and files that arguments name are checked before a
-command runs (`_checks.py`): `genus --help` and wrong names are answered at once, before scikit-learn is imported.
+Only click is imported here and at the top of the command modules, and files named by arguments are checked before a
+command runs (`_checks.py`): `genus --help` and wrong file names are answered at once, before scikit-learn is imported.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class _Commands(click.Group):
         return found
 
     def invoke(self, ctx: click.Context) -> Any:
-        # Here, and not in main: click answers these two in its own way.
+        # Here, and not in main: click would handle these two in its own way.
         try:
             super().invoke(ctx)
             sys.stdout.flush()
-        except BrokenPipeError:  # the reader, such as `head`, has had enough
+        except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         except KeyboardInterrupt:
             if _debugging():
@@ -59,14 +59,14 @@ class _Commands(click.Group):
     epilog="Each command has its own help, with examples: genus train --help",
 )
 @click.version_option(__version__, prog_name="genus", message="%(prog)s %(version)s")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show where an error comes from.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 def cli() -> None:
-    """Sort text into classes with generative models, and see why.
+    """Classify text with generative models, and see why.
 
     \b
-    genus demo                                          see it at work
-    genus train mail.csv --out mail.genus               learn from texts
-    genus predict mail.genus --message "win a prize"    sort new texts
+    genus demo                                          see what it does
+    genus train mail.csv --out mail.genus               train a model
+    genus predict mail.genus --message "win a prize"    classify new texts
     """
 
 
@@ -83,11 +83,11 @@ def main(args: Sequence[str] | None = None) -> int:
     except Exception as error:
         if _debugging():
             raise
-        return _answer(error)
+        return _report(error)
     return code if isinstance(code, int) else 0
 
 
-def _answer(error: Exception) -> int:
+def _report(error: Exception) -> int:
     match error:
         case click.UsageError():
             where = error.ctx.command_path if error.ctx else "genus"
@@ -101,7 +101,7 @@ def _answer(error: Exception) -> int:
             return _fail(f"{name}{(error.strerror or str(error)).lower()}", 1)
         case MemoryError():
             return _fail("out of memory: try fewer rows, a higher --min-df, or --hash", 1)
-    return _fail(f"unexpected {type(error).__name__}: {error} (genus --debug ... shows where)", 1)
+    return _fail(f"unexpected {type(error).__name__}: {error} (run genus --debug ... for the traceback)", 1)
 
 
 def _fail(message: str, code: int) -> int:

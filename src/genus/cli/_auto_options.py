@@ -1,4 +1,4 @@
-"""What `genus train` and `genus tune` share: how to search, what is known of the classes, and what was found."""
+"""What `genus train` and `genus tune` share: search options, prior knowledge of the classes, and the leaderboard."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from genus.classifier.text_classifier import TextClassifier
 
 _OBJECTIVES = ("accuracy", "macro_f1", "micro_f1", "example_f1", "log_loss")
-_MEASURES = {"accuracy": "accuracy", "example_f1": "example F1", "micro_f1": "micro F1", "macro_f1": "macro F1"}
+_METRIC_TITLES = {"accuracy": "accuracy", "example_f1": "example F1", "micro_f1": "micro F1", "macro_f1": "macro F1"}
 
 
 def search_options(seconds: float) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """How long to search, by default, and for what; and what is known of the classes."""
+    """Options for the search (`seconds` is the default time budget) and for prior knowledge of the classes."""
     options = [
         click.option(
             "--time-budget",
@@ -28,25 +28,23 @@ def search_options(seconds: float) -> Callable[[Callable[..., None]], Callable[.
             default=seconds,
             show_default=True,
             metavar="SECONDS",
-            help="How long to search for a model.",
+            help="Time limit of the model search.",
         ),
         click.option(
             "--objective",
             type=click.Choice(_OBJECTIVES),
             default="accuracy",
             show_default=True,
-            help="What the search looks for; example_f1 is for rows of several labels, and their default.",
+            help="Metric to optimize. example_f1 is for rows with several labels, and is the default there.",
         ),
-        click.option(
-            "--tree", type=TREE, metavar="FILE", help="JSON of a tree of classes: {child: parent}, or nested."
-        ),
+        click.option("--tree", type=TREE, metavar="FILE", help="Tree of classes as JSON: {child: parent}, or nested."),
         click.option(
             "--class-prior",
             default="learned",
             show_default=True,
             metavar="PRIOR",
             callback=lambda context, option, value: _prior(value),
-            help='How probable classes are in texts to come: uniform, or JSON such as {"spam": 0.1, "ham": 0.9}.',
+            help='Class probabilities to assume when predicting: uniform, or JSON such as {"spam": 0.1, "ham": 0.9}.',
         ),
     ]
 
@@ -66,7 +64,7 @@ def _prior(given: str) -> Any:
     except ValueError:
         prior = None
     if not isinstance(prior, dict):
-        raise click.BadParameter(f'{given!r} is neither uniform nor JSON such as {{"spam": 0.1, "ham": 0.9}}')
+        raise click.BadParameter(f'{given!r} is neither learned, uniform nor JSON such as {{"spam": 0.1, "ham": 0.9}}')
     return prior
 
 
@@ -83,10 +81,10 @@ def read_tree(file: str | None) -> Any:
 
 
 def print_leaderboard(clf: TextClassifier, n: int) -> None:
-    """The best of what was tried, and all that was chosen."""
+    """The n best candidates, and every candidate in the pool."""
     board = clf.leaderboard_
-    measures = [name for name in _MEASURES if name in board[0]]
-    rows = table("tried", "settings", *(f">{_MEASURES[name]}" for name in measures), ">log loss", ">weight")
+    measures = [name for name in _METRIC_TITLES if name in board[0]]
+    rows = table("candidate", "settings", *(f">{_METRIC_TITLES[name]}" for name in measures), ">log loss", ">weight")
     for row in [*board[:n], *(row for row in board[n:] if row["weight"] > 0)]:
         chosen = row["weight"] > 0
         rows.add_row(
@@ -98,7 +96,7 @@ def print_leaderboard(clf: TextClassifier, n: int) -> None:
         )
     console().print("", rows, "")
     if clf.search_cut_short_:
-        console().print(cell("time was up before everything was tried: a longer --time-budget tries more", "yellow"))
+        console().print(cell("not every candidate was tried: raise --time-budget to try more", "yellow"))
 
 
 def _listed(settings: dict[str, Any]) -> str:

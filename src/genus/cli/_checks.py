@@ -1,8 +1,8 @@
 """Files and folders that commands name, checked before anything large is imported.
 
-A parameter that names one says so by its type. `command` makes commands that check all of those once every parameter
-is known, in the order of the help page, and run only then: what is wrong is answered at once, not after a second of
-importing scikit-learn. Checks read the first rows of data and the header of a model, never all of it.
+A parameter that names a file or folder has one of the types below. `command` makes commands that run these checks once
+all parameters are known, in the order of the help page, before the command itself: errors appear at once, not after a
+second of importing scikit-learn. Checks read the first rows of data and the header of a model, never all of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import click
 
 
 class Checked(click.types.StringParamType):
-    """Text with a check that is given the text, all parameters (other options say how data are read), and its name."""
+    """A string parameter with a check, called with its value, all parameters (which say how to read data) and name."""
 
     def __init__(self, name: str, check: Callable[[str, dict[str, Any], str], None]) -> None:
         self.name = name
@@ -54,17 +54,17 @@ def _texts(data: str, given: dict[str, Any], option: str) -> None:
 
 
 def _target(path: str, given: dict[str, Any], option: str) -> None:
-    """A file that cannot be written is refused before the work begins, not after it."""
+    """A file that cannot be written is an error before the work begins, not after it."""
     target = Path(path)
     if target.is_dir():
-        raise click.BadParameter(f"{path} is a folder: give the name of a file", param_hint=option)
+        raise click.BadParameter(f"{path} is a folder: give a file name", param_hint=option)
     if not target.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {target.parent}", param_hint=option)
+        raise click.BadParameter(f"folder {target.parent} does not exist", param_hint=option)
 
 
 def _folder(path: str, given: dict[str, Any], option: str) -> None:
     if not Path(path).is_dir():
-        raise click.BadParameter(f"there is no folder {path}", param_hint=option)
+        raise click.BadParameter(f"folder {path} does not exist", param_hint=option)
 
 
 def _tree(path: str, given: dict[str, Any], option: str) -> None:
@@ -76,8 +76,8 @@ def _tree(path: str, given: dict[str, Any], option: str) -> None:
 
 MODEL = Checked("model", _model)
 DATA = Checked("data", partial(_data, need_labels=True))
-UNLABELED_DATA = Checked("data", partial(_data, need_labels=False))  # labels are read where there are any
-TEXTS = Checked("texts", _texts)  # beside data that have labels
+UNLABELED_DATA = Checked("data", partial(_data, need_labels=False))  # labels are optional
+TEXTS = Checked("texts", _texts)  # in addition to labeled data
 TARGET = Checked("file", _target)
 FOLDER = Checked("folder", _folder)
 TREE = Checked("tree", _tree)

@@ -36,27 +36,27 @@ class Reading:
         return cls(**{name: parameters[name] for name in cls.__dataclass_fields__})
 
     def of_texts(self) -> Reading:
-        """The same of a second file, which has its own format and no labels."""
+        """The same options for a second file, which has its own format and no labels."""
         return replace(self, label=None, format=None)
 
 
 _OPTIONS = [
-    click.option("--text", metavar="COLUMN", help="Column of the text; by default a usual name is found."),
-    click.option("--label", metavar="COLUMN", help="Column of the label; likewise."),
+    click.option("--text", metavar="COLUMN", help="Column with the text; detected if omitted."),
+    click.option("--label", metavar="COLUMN", help="Column with the label; detected if omitted."),
     click.option(
         "--format",
         metavar="NAME",
-        help="csv, tsv, jsonl, parquet, fasttext, text or folder; by default told by the file's name, "
-        "and jsonl for standard input.",
+        help="csv, tsv, jsonl, parquet, fasttext, text or folder; inferred from the file extension if omitted "
+        "(jsonl for standard input).",
     ),
     click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files."),
-    click.option("--sep", metavar="CHAR", help="What separates the columns of a CSV file."),
+    click.option("--sep", metavar="CHAR", help="Column separator of a CSV file."),
     click.option(
         "--label-separator",
         metavar="TEXT",
-        help="What separates the labels of a row that has several, such as ';'. Lists in JSON need none.",
+        help="Separator between the labels of one row, e.g. ';'. Not needed for JSON lists.",
     ),
-    click.option("--skip-missing", is_flag=True, help="Leave out rows without text or label."),
+    click.option("--skip-missing", is_flag=True, help="Skip rows without text or label."),
 ]
 
 
@@ -74,7 +74,7 @@ def data_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def check(data: str, how: Reading, *, need_labels: bool) -> None:
-    """Refuse what the name, the options or the first rows show to be wrong."""
+    """Raise an error if the name, the options or the first rows are wrong."""
     if data.startswith(_DATASET):
         from genus.datasets import check_dataset
 
@@ -102,7 +102,7 @@ def read_texts(data: str, how: Reading) -> list[str]:
 
 
 def chunks(data: str, how: Reading, *, size: int = 10_000, need_labels: bool = True) -> Iterator[Table]:
-    """The same a part at a time, in constant memory."""
+    """The same, in chunks and constant memory."""
     from genus.io.tables import iter_table
 
     if data.startswith(_DATASET):
@@ -119,7 +119,7 @@ def _dataset(data: str, how: Reading) -> Table:
     name, part = _name_and_part(data)
     found = load_dataset(name, part, how.label or "label")
     if found.texts is None:
-        raise DataError(f"{name} holds word counts, not texts: use it from Python with genus.datasets")
+        raise DataError(f"{name} contains word counts, not texts: load it in Python with genus.datasets")
     sets = [tuple(map(str, label)) if isinstance(label, list) else (str(label),) for label in found.labels]
     rows = list(range(1, len(sets) + 1))
     if any(len(several) != 1 for several in sets):
@@ -147,8 +147,8 @@ def open_model(path: str) -> TextClassifier:
     return TextClassifier.load(path)
 
 
-def gives_sets(clf: TextClassifier) -> bool:
-    """Whether a text gets a set of labels, and not one."""
+def is_multilabel(clf: TextClassifier) -> bool:
+    """Whether the model predicts a set of labels rather than one."""
     return not clf._fitted.exclusive
 
 
@@ -157,24 +157,24 @@ def save_model(clf: TextClassifier, path: str) -> None:
 
     try:
         clf.save(path)
-    except ModelFileError as error:  # not the input's fault: a full disk, a folder that cannot be written
+    except ModelFileError as error:  # exit code 1: a full disk or a read-only folder is not an input error
         raise click.ClickException(str(error)) from error
 
 
-def learnable(given: Table) -> list[Any]:
-    """What a model is to learn: a label of each row, or a set of them where rows have several."""
+def training_labels(given: Table) -> list[Any]:
+    """The training labels: one per row, or a set per row where rows have several."""
     from genus.errors import DataError
 
     if given.label_sets is not None:
         return given.sets_of_labels()
     labels = given.labels or []
     if len(set(labels)) == 1:
-        raise DataError(f"{given.name}: every row has the label {labels[0]!r}: a model needs two at least")
+        raise DataError(f"{given.name}: every row has the label {labels[0]!r}: training needs at least two labels")
     return list(labels)
 
 
 def as_labels(clf: TextClassifier, labels: list[str]) -> list[Any]:
-    """Labels from a file, in the model's own type: one trained in Python may have whole numbers."""
+    """Labels from a file, converted to the model's type: a model trained in Python may have integer labels."""
     from genus.errors import DataError
 
     if clf.classes_.dtype.kind not in "iu":
@@ -182,11 +182,11 @@ def as_labels(clf: TextClassifier, labels: list[str]) -> list[Any]:
     try:
         return [int(label) for label in labels]
     except ValueError as error:
-        raise DataError("the labels of this model are whole numbers, and not all labels of the data are") from error
+        raise DataError("this model's labels are integers, but some labels in the data are not") from error
 
 
 def find_class(clf: TextClassifier, label: str) -> Any:
-    """The model's own label that reads like this one."""
+    """The model's class whose name is this text."""
     import difflib
 
     from genus.errors import DataError
@@ -195,7 +195,7 @@ def find_class(clf: TextClassifier, label: str) -> Any:
     if label in names:
         return names[label]
     close = difflib.get_close_matches(label, names, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"genus inspect shows the {len(names):,} there are"
+    hint = f"did you mean {' or '.join(close)}?" if close else f"genus inspect lists its {len(names):,} classes"
     raise DataError(f"the model has no class {label!r}; {hint}")
 
 

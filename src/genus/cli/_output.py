@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-DELAY = 0.5  # seconds before progress is shown: quick work needs none
+DELAY = 0.5  # seconds before progress is shown, so that quick work shows none
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def clean(text: Any) -> str:
@@ -96,28 +96,11 @@ def size(n_bytes: int) -> str:
 
 @contextmanager
 def working(what: str, *, shown: bool = True) -> Iterator[Callable[[int], None]]:
-    """A line on standard error while long work goes on, if a person is there; call with the rows done."""
-    if not (shown and sys.stderr.isatty()):
-        yield lambda n: None
-        return
-    from threading import Timer
+    """A line on standard error while long work goes on, if that is a terminal; call with the rows done."""
+    from genus.base.progress import progress_line
 
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    # Standard output stays as it is: rich would take it along to where the progress is shown.
-    progress = Progress(
-        *columns, console=console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
-    )
-    task = progress.add_task(clean(what), total=None)
-    timer = Timer(DELAY, progress.start)
-    timer.start()
-    try:
-        yield lambda n: progress.update(task, description=f"{clean(what)}: {count(n, 'row')}")
-    finally:
-        timer.cancel()
-        timer.join()
-        progress.stop()
+    with progress_line(clean(what), shown=shown, delay=DELAY) as progress:
+        yield lambda n: progress.update(f"{clean(what)}: {count(n, 'row')}")
 
 
 def writes_to_file() -> bool:

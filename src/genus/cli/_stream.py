@@ -1,4 +1,4 @@
-"""Learning from a stream that may never end: predict, then learn, tell how well, and save now and then."""
+"""Learning from an endless stream: predict, then learn, report the accuracy, and save at intervals."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _CHUNK = 1 << 16  # bytes read at once: what is read when a signal comes is stil
 
 
 def streams(clf: TextClassifier, data: str, how: Reading) -> bool:
-    """Whether learning from this is an endless matter: JSON lines from a pipe, and a model that learns online."""
+    """Whether this is a stream: JSON lines from standard input, and a model that learns online."""
     return data == "-" and how.format in (None, "jsonl") and hasattr(clf.model_, "_learn_one")
 
 
 def learn_stream(
     clf: TextClassifier, path: str, how: Reading, window: int, save_every: float, *, as_json: bool
 ) -> None:
-    """Learn from standard input until it ends or a signal stops it. Broken lines are told, and left out."""
+    """Learn from standard input until it ends or a signal stops it. Malformed lines are reported and skipped."""
     record = _Record(window)
     lines = _Lines(how)
     saved, unsaved = time.monotonic(), False
     before = clf.model_.class_count_.sum()
     if before and not as_json:
-        console().print(cell(f"{path} goes on after {count(round(before), 'document')}"))
+        console().print(cell(f"{path}: continuing after {count(round(before), 'document')}"))
     try:
         with _signals() as stopping:
             for example in lines.examples(clf, stopping, save_every):
@@ -50,15 +50,15 @@ def learn_stream(
                     clf.learn_one(text, label)
                     unsaved = True
                     if record.n % window == 0:
-                        _tell(record, lines.n_broken, as_json)
+                        _print_progress(record, lines.n_malformed, as_json)
                 if unsaved and time.monotonic() - saved >= save_every:
                     save_model(clf, path)
                     saved, unsaved = time.monotonic(), False
     finally:
         if unsaved:
             save_model(clf, path)
-    _tell_end(record, lines.n_broken, path, as_json)
-    if lines.n_broken:
+    _print_summary(record, lines.n_malformed, path, as_json)
+    if lines.n_malformed:
         raise click.exceptions.Exit(2)
 
 
@@ -95,7 +95,7 @@ class _Lines:
     def __init__(self, how: Reading) -> None:
         self._how = how
         self._number = 0
-        self.n_broken = 0
+        self.n_malformed = 0
 
     def examples(self, clf: TextClassifier, stopping: _Stopping, patience: float) -> Iterator[tuple[str, Any] | None]:
         """Text and label of each line; None where nothing came for `patience` seconds."""
@@ -112,8 +112,8 @@ class _Lines:
             except (ValueError, RecursionError, DataError) as error:
                 if isinstance(error, _MissingError) and self._how.skip_missing:
                     continue
-                self.n_broken += 1
-                click.echo(f"genus: line {self._number} left out: {clean(_reason(error))}", err=True)
+                self.n_malformed += 1
+                click.echo(f"genus: line {self._number} skipped: {clean(_reason(error))}", err=True)
                 continue
             yield example
 
@@ -135,7 +135,7 @@ class _Lines:
         if value is None:
             raise _MissingError(f"{what} missing")
         if isinstance(value, (list, dict)):
-            raise DataError(f"{what} is not one value")
+            raise DataError(f"{what} is not a single value")
         return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -161,7 +161,7 @@ class _Stopping:
 
 @contextmanager
 def _signals() -> Iterator[_Stopping]:
-    """SIGINT and SIGTERM ask to stop, and break into nothing."""
+    """SIGINT and SIGTERM set a flag, and interrupt nothing."""
     reading, writing = os.pipe()
     stopping = _Stopping(reading)
 
@@ -194,26 +194,26 @@ def _raw_lines(stopping: _Stopping, patience: float) -> Iterator[bytes | None]:
         yield from lines
 
 
-def _tell(record: _Record, n_broken: int, as_json: bool) -> None:
-    told = record.to_dict() | {"broken_lines": n_broken}
+def _print_progress(record: _Record, n_malformed: int, as_json: bool) -> None:
+    progress = record.to_dict() | {"broken_lines": n_malformed}
     if as_json:
-        click.echo(to_json(told))
+        click.echo(to_json(progress))
     else:
         click.echo(
-            f"{told['documents']:>12,} documents   accuracy {told['accuracy']:.3f} of the last {len(record._last):,}, "
-            f"{told['accuracy_of_all']:.3f} of all   {told['per_second']:,} a second"
+            f"{progress['documents']:>12,} documents   accuracy {progress['accuracy']:.3f} over the last "
+            f"{len(record._last):,}, {progress['accuracy_of_all']:.3f} overall   {progress['per_second']:,} per second"
         )
     sys.stdout.flush()
 
 
-def _tell_end(record: _Record, n_broken: int, path: str, as_json: bool) -> None:
+def _print_summary(record: _Record, n_malformed: int, path: str, as_json: bool) -> None:
     if as_json:
-        _tell(record, n_broken, as_json)
+        _print_progress(record, n_malformed, as_json)
         return
     learned = f"learned {count(record.n, 'document')}"
     if record.n:
-        learned += f", accuracy {record.to_dict()['accuracy_of_all']:.3f} before learning each"
-    if n_broken:
-        learned += f"; {count(n_broken, 'line')} left out"
+        learned += f", accuracy {record.to_dict()['accuracy_of_all']:.3f} before learning"
+    if n_malformed:
+        learned += f"; skipped {count(n_malformed, 'malformed line')}"
     console().print(cell(learned))
-    console().print(cell(f"saved {path}" if record.n else f"{path} is as it was"))
+    console().print(cell(f"saved {path}" if record.n else f"{path} is unchanged"))

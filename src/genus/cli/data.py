@@ -1,4 +1,4 @@
-"""data: the data sets at hand."""
+"""data: the available data sets."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from genus.cli._output import cell, clean, console, count, json_option, print_js
 
 @click.group()
 def data() -> None:
-    """List and show the data sets at hand.
+    """List and show the available data sets.
 
-    Data sets are folders NAME with train.jsonl, test.jsonl or all.jsonl in them (or .xz, .gz, .bz2). The
-    environment variable GENUS_DATA names the folders that hold them. All commands that read data take
-    dataset:NAME, or dataset:NAME:PART for one part.
+    A data set is a folder NAME that contains train.jsonl, test.jsonl or all.jsonl (optionally compressed: .xz,
+    .gz, .bz2). Set the environment variable GENUS_DATA to the folders that contain data sets. All commands that
+    read data accept dataset:NAME, or dataset:NAME:PART for one part.
 
     \b
     genus data list
@@ -37,10 +37,10 @@ def list_(as_json: bool) -> None:
         print_json([{name: getattr(info, name) for name in names} for info in found])
         return
     if not found:
-        where = "GENUS_DATA names no folder" if not data_folders() else "the folders of GENUS_DATA hold none"
+        where = "set GENUS_DATA to a folder of them" if not data_folders() else "the folders in GENUS_DATA contain none"
         console().print(f"no data sets: {where}")
         return
-    rows = table("name", "parts", ">size", "what it is")
+    rows = table("name", "parts", ">size", "description")
     for info in found:
         parts = ", ".join(info.parts) + (", tree" if info.has_hierarchy else "")
         rows.add_row(
@@ -54,8 +54,8 @@ def list_(as_json: bool) -> None:
 
 @data.command()
 @click.argument("name")
-@click.option("--part", default="all", show_default=True, help="train, test, all, or any other there is.")
-@click.option("-n", "rows", type=click.IntRange(0), default=10, show_default=True, help="Rows to show.")
+@click.option("--part", default="all", show_default=True, help="train, test, all, or another part of the data set.")
+@click.option("-n", "rows", type=click.IntRange(0), default=10, show_default=True, help="Number of rows to show.")
 @json_option
 def show(name: str, part: str, rows: int, as_json: bool) -> None:
     """Show a data set: its size, its classes, and some rows.

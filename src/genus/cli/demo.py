@@ -1,4 +1,4 @@
-"""demo: genus at work on the documentation of the Python that runs it."""
+"""demo: genus on the documentation of the Python that runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""evaluate: how well a model does on texts whose labels are known."""
+"""evaluate: how well a model does on labeled texts."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING
 import click
 
 from genus.cli._checks import DATA, MODEL, TARGET, command
-from genus.cli._input import Reading, chunks, data_options, gives_sets, open_model
+from genus.cli._input import Reading, chunks, data_options, is_multilabel, open_model
 from genus.cli._output import cell, console, count, json_option, print_json, shorten, table, working, write_text
 
 if TYPE_CHECKING:
     from genus.classifier.text_classifier import TextClassifier
     from genus.report import ClassScore, Evaluation
 
-_AT_ONCE = 4_000_000  # probabilities held in memory, at most
+_MAX_PROBABILITIES = 4_000_000  # held in memory at once
 _CLASSES, _CONFUSIONS = 20, 8  # shown in a terminal
 
 
 @command()
 @click.argument("model", type=MODEL)
 @click.argument("data", type=DATA)
-@click.option("--report", type=TARGET, metavar="FILE", help="Write a page with tables, curves and the worst mistakes.")
+@click.option("--report", type=TARGET, metavar="FILE", help="Write an HTML report: tables, curves, worst mistakes.")
 @data_options
 @json_option
 def evaluate(model: str, data: str, report: str | None, how: Reading, as_json: bool) -> None:
-    """Measure a model on texts whose labels are known.
+    """Measure a model on labeled texts.
 
-    Shows accuracy, F1 (micro F1 is the accuracy, since each text has one label), log loss, the expected
-    calibration error, precision and recall of each class, and what is confused with what. Of a model that gives
-    several labels: how often the most probable one is right (P@1), and the F1 of sets.
-    DATA is as for `genus train`; it should not have been learned from.
+    Shows accuracy (equal to micro F1, since each text has one label), macro F1, log loss, expected calibration
+    error, precision and recall of each class, and the most frequent confusions. For a multilabel model: how often
+    the most probable label is right (P@1), and micro, example and macro F1. DATA is as for `genus train`; use texts
+    that the model was not trained on.
 
     \b
     genus evaluate mail.genus held-out.csv
@@ -41,10 +41,10 @@ def evaluate(model: str, data: str, report: str | None, how: Reading, as_json: b
     from genus.report import Evaluation, make_page
 
     clf = open_model(model)
-    at_once = max(1, min(10_000, _AT_ONCE // len(clf.classes_)))
-    if gives_sets(clf):
+    at_once = max(1, min(10_000, _MAX_PROBABILITIES // len(clf.classes_)))
+    if is_multilabel(clf):
         if report is not None:
-            raise click.UsageError("--report is for models that give one label")
+            raise click.UsageError("--report does not support multilabel models yet")
         _evaluate_sets(clf, data, how, at_once, as_json)
         return
     result = Evaluation(clf.classes_.tolist())
@@ -107,7 +107,7 @@ def _print_scores(noun: str, nouns: str, scores: Sequence[ClassScore]) -> None:
         )
     console().print("", rows)
     if len(scores) > _CLASSES:
-        more = f"the {_CLASSES} {nouns} with most mistakes; {len(scores) - _CLASSES:,} more with --json"
+        more = f"the {_CLASSES} {nouns} with the most mistakes; --json lists {len(scores) - _CLASSES:,} more"
         console().print(cell(more, "dim"))
 
 
@@ -122,19 +122,19 @@ def _print(result: Evaluation) -> None:
         ("calibration error", f"{result.calibration_error:.4f}"),
     )
     if result.n_unknown:
-        unknown = f"{count(result.n_unknown, 'document')} with labels that the model does not know"
-        out.print(cell(f"{unknown}: mistakes, and not in the log loss", "yellow"))
+        unknown = f"{count(result.n_unknown, 'document')} with labels unknown to the model"
+        out.print(cell(f"{unknown}: counted as mistakes, left out of the log loss", "yellow"))
 
     _print_scores("class", "classes", result.per_class())
     confusions = result.confusions()
     if confusions:
-        pairs = table("true class", "taken for", ">times")
+        pairs = table("true class", "predicted", ">times")
         for c in confusions[:_CONFUSIONS]:
             pairs.add_row(cell(shorten(c.truth, 30)), cell(shorten(c.predicted, 30)), f"{c.n:,}")
         out.print("", pairs)
     if result.mistakes:
         worst = result.mistakes[0]
-        said = f"{worst.truth} taken for {worst.predicted}, {worst.confidence:.1%} sure"
+        said = f"{worst.truth} predicted as {worst.predicted}, probability {worst.confidence:.3f}"
         out.print()
         out.print(cell(f"worst mistake, row {worst.row:,} ({said}):"))
         out.print(cell(worst.text, "dim"), no_wrap=True, overflow="ellipsis")

@@ -1,4 +1,4 @@
-"""explain: why a model answers as it does."""
+"""explain: the evidence behind a prediction."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 @command()
 @click.argument("model", type=MODEL)
 @click.argument("text")
-@click.option("--label", metavar="LABEL", help="Why this class; by default the most probable.")
-@click.option("--against", metavar="LABEL", help="Why not this class; by default the next most probable.")
-@click.option("--html", "page", type=TARGET, metavar="FILE", help="Write a page with the words marked in the text.")
+@click.option("--label", metavar="LABEL", help="Explain this class. Default: the most probable.")
+@click.option("--against", metavar="LABEL", help="Compare it with this class. Default: the next most probable.")
+@click.option("--html", "page", type=TARGET, metavar="FILE", help="Write an HTML page with the words highlighted.")
 @json_option
 def explain(model: str, text: str, label: str | None, against: str | None, page: str | None, as_json: bool) -> None:
-    """Say why a text is given its class, and not the next.
+    """Show why a text gets its label rather than the runner-up.
 
-    Each word adds to the log odds of the two classes, or takes away from them; the sum is exact.
+    Each word adds to or subtracts from the log odds of the two classes; the contributions add up exactly.
     TEXT may be - for standard input.
 
     \b
@@ -61,7 +61,7 @@ def explain(model: str, text: str, label: str | None, against: str | None, page:
 
 
 def _presentable(why: Explanation) -> Explanation:
-    """Without characters that could steer a terminal."""
+    """Without control characters, which could drive a terminal."""
     words = tuple(replace(word, word=clean(word.word), levels=_clean_names(word.levels)) for word in why.words)
     documents = tuple(replace(document, label=clean(document.label)) for document in why.documents)
     nodes = tuple(replace(node, words=tuple(map(clean, node.words))) for node in why.nodes)

@@ -1,4 +1,4 @@
-"""inspect: what a model is, and what it has learned."""
+"""inspect: a model's settings, and what it has learned."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ _CLASSES = 20  # shown in a terminal
 @click.argument("model", type=MODEL)
 @click.option("--class", "label", metavar="LABEL", help="Show this class only.")
 @click.option("--tree", is_flag=True, help="Show the tree of classes, with the words of each node.")
-@click.option("--word", metavar="WORD", help="Show from which nodes of the tree this word comes.")
+@click.option("--word", metavar="WORD", help="Show which nodes of the tree generate this word.")
 @click.option("--words", type=click.IntRange(0), default=8, show_default=True, metavar="N", help="Words per class.")
 @json_option
 def inspect(model: str, label: str | None, tree: bool, word: str | None, words: int, as_json: bool) -> None:
-    """Show what a model is and what it has learned.
+    """Show a model's settings and what it has learned.
 
-    The words of a class are those that tell it best from all others, not the most frequent. Of a model with
-    hidden nodes, the kinds of document of each class are shown too; documents are counted from 0.
+    The words shown for a class are those that distinguish it best from the other classes, not the most frequent
+    ones. For a model with hidden nodes, the nodes of each class are shown too. Training documents are numbered
+    from 0.
 
     \b
     genus inspect mail.genus
@@ -65,7 +66,7 @@ def inspect(model: str, label: str | None, tree: bool, word: str | None, words: 
 
 
 def _inspect_word(clf: TextClassifier, word: str, label: str | None, as_json: bool) -> None:
-    """From which nodes a word comes."""
+    """Which nodes generate a word, in shares."""
     try:
         levels = clf.word_levels(word, None if label is None else find_class(clf, label))
     except ValueError as error:
@@ -81,13 +82,13 @@ def _inspect_word(clf: TextClassifier, word: str, label: str | None, as_json: bo
 
 
 def _inspect_tree(clf: TextClassifier, words: int, as_json: bool) -> None:
-    """The tree, each node with the words that it has for itself."""
+    """The tree, each node with its own words."""
     from rich.text import Text
 
     tree = clf.model_.tree_
     nodes = [*([] if tree.root is not None else ["(all)"]), *tree.nodes]
-    tells = any("tree" in member.settings for member in clf._fitted.members)  # a pool need not
-    found = {node: [word for word, _ in clf.node_words(node, words)] if tells else [] for node in nodes}
+    has_words = any("tree" in member.settings for member in clf._fitted.members)  # not every pool has a tree model
+    found = {node: [word for word, _ in clf.node_words(node, words)] if has_words else [] for node in nodes}
     if as_json:
         parents = {str(node): tree.parent(node) for node in tree.nodes}
         print_json({"parents": parents, "words": {str(node): own for node, own in found.items()}})
@@ -97,7 +98,7 @@ def _inspect_tree(clf: TextClassifier, words: int, as_json: bool) -> None:
 
 
 def _classes(clf: TextClassifier, label: str | None, words: int, most: int | None) -> list[dict[str, Any]]:
-    """The class asked for, or all of them, the largest first."""
+    """The requested class, or all of them, largest first."""
     labels = clf.classes_.tolist()
     documents: Sequence[int | None] = n_documents(clf) or [None for _ in labels]
     order = sorted(range(len(labels)), key=lambda c: (-(documents[c] or 0), str(labels[c])))[:most]
@@ -119,7 +120,7 @@ def _weighted(words: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
 
 
 def _nodes(clf: TextClassifier, label: Any, words: int) -> dict[str, Any]:
-    """The kinds of document of a class, where the model has such."""
+    """The hidden nodes of a class, if the model has any."""
     if not hasattr(clf.model_, "_node_words"):
         return {}
     nodes = clf.hidden_nodes(label, words)
@@ -135,7 +136,7 @@ def _print_nodes(classes: list[dict[str, Any]]) -> None:
     several = [entry for entry in classes if len(entry.get("nodes", ())) > 1]
     if not several:
         return
-    rows = table("kinds of", ">", ">share", "words that tell it from the others", "nearest documents")
+    rows = table("hidden nodes", ">", ">share", "distinctive words", "nearest documents")
     for entry in several:
         for node in entry["nodes"]:
             words = ", ".join(w["word"] for w in node["words"])

@@ -1,4 +1,4 @@
-"""learn, forget: what changes a model file. Each saves atomically, and only when all went well."""
+"""learn, forget: commands that change a model file. Each saves atomically, and only on success."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     default=1000,
     show_default=True,
     metavar="N",
-    help="Of a stream: tell the accuracy every N documents, over the last N.",
+    help="For a stream: report the accuracy over the last N documents, every N documents.",
 )
 @click.option(
     "--save-every",
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     default=60,
     show_default=True,
     metavar="SECONDS",
-    help="Of a stream: how often to save.",
+    help="For a stream: how often to save.",
 )
 @data_options
 @json_option
 def learn(model: str, data: str, window: int, save_every: float, how: Reading, as_json: bool) -> None:
     """Add examples to a model.
 
-    Costs as much as the new examples alone, and gives the same model as training on all of them at once
-    (but for dmnb, which learns in order). New words and new classes may come. The file is replaced when all
-    went well.
+    Takes only as long as the new examples need, and gives the same model as training on everything at once
+    (except dmnb, which depends on the order). Examples may bring new words and new classes. The file is replaced
+    only on success.
 
-    A model that learns online (dmnb) reads JSON lines from a pipe for ever: it predicts each, then learns it,
-    tells how often it was right, saves now and then and when stopped by Ctrl-C or SIGTERM, and goes on where
-    it was when started again. Broken lines are told and left out; the exit code is then 2.
+    A model that learns online (dmnb) can read JSON lines from a pipe indefinitely: it predicts each text, then
+    learns it, reports how often it was right, and saves at intervals and when stopped by Ctrl-C or SIGTERM.
+    Started again, it continues from there. Malformed lines are reported and skipped; the exit code is then 2.
 
     \b
     genus learn mail.genus corrections.csv
@@ -60,7 +60,7 @@ def learn(model: str, data: str, window: int, save_every: float, how: Reading, a
     with working(f"reading {data}"):
         given = read(data, how)
     classes, n_words = set(clf.classes_.tolist()), clf.vectorizer_.n_columns_
-    with working(f"learning from {count(len(given), 'document')}"):
+    with working(f"training on {count(len(given), 'document')}"):
         clf.partial_fit(given.texts, as_labels(clf, given.one_label_each()))
     save_model(clf, model)
     new = sorted(str(label) for label in set(clf.classes_.tolist()) - classes)
@@ -81,16 +81,16 @@ def learn(model: str, data: str, window: int, save_every: float, how: Reading, a
     type=int,
     multiple=True,
     metavar="N",
-    help="A training document's number, as explain shows it; may be given often.",
+    help="Number of a training document (from 0), as shown by explain; may be repeated.",
 )
 @data_options
 @json_option
 def forget(model: str, data: str | None, numbers: tuple[int, ...], how: Reading, as_json: bool) -> None:
-    """Take examples out of a model again.
+    """Remove examples from a model, exactly.
 
-    The model is then as if they had never been learned. Each row must be as it was learned: the same text
-    with the same label. If any was not, nothing changes. A class goes with its last example, a word with the
-    last text that has it. Models that remember their documents (tdm, kdc, knn) forget them by number too.
+    Afterwards the model is as if it had never seen them. Each row must match a learned example: same text, same
+    label. If one does not, nothing is changed. A class is removed with its last example, a word with the last text
+    that contains it. Models that keep their documents (tdm, kdc, knn) can also forget by document number.
 
     \b
     genus forget mail.genus withdrawn.csv
@@ -98,7 +98,7 @@ def forget(model: str, data: str | None, numbers: tuple[int, ...], how: Reading,
     echo '{"text": "lunch on friday?", "label": "ham"}' | genus forget m.genus -
     """
     if (data is None) == (not numbers):
-        raise click.UsageError("say what to forget: a file of examples, or --document with a number")
+        raise click.UsageError("Give the examples to forget: DATA, or --document with a number")
     clf = open_model(model)
     classes = set(clf.classes_.tolist())
     given = None
@@ -119,7 +119,7 @@ def forget(model: str, data: str | None, numbers: tuple[int, ...], how: Reading,
     if as_json:
         print_json({"model": model, "forgot": n_forgotten, "classes_gone": gone, **_totals(clf)})
         return
-    console().print(f"forgot {count(n_forgotten, 'document')}, {_named('class', gone)} gone")
+    console().print(f"forgot {count(n_forgotten, 'document')}, removed {_named('class', gone)}")
     _print_totals(clf, model)
 
 
@@ -131,7 +131,7 @@ def _totals(clf: TextClassifier) -> dict[str, Any]:
 def _print_totals(clf: TextClassifier, model: str) -> None:
     totals = _totals(clf)
     known = "" if totals["documents"] is None else f"{count(totals['documents'], 'document')} in "
-    console().print(cell(f"{model} now knows {known}{count(totals['classes'], 'class')}"))
+    console().print(cell(f"{model} now has {known}{count(totals['classes'], 'class')}"))
 
 
 def _named(noun: str, labels: list[str]) -> str:

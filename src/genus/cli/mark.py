@@ -1,4 +1,4 @@
-"""mark: which words of texts are about their class, and whose label is suspect."""
+"""mark: which words of each text are about its class, and which labels are suspect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CLASSES, _SUSPECTS, _WORDS = 20, 10, 8  # shown in a terminal
 @click.argument("model", type=MODEL)
 @click.argument("data", type=DATA, required=False)
 @click.option("-m", "--message", "messages", multiple=True, metavar="TEXT", help="Mark this text; may be repeated.")
-@click.option("--class", "name", metavar="LABEL", help="Mark messages as of this class; by default the most probable.")
+@click.option("--class", "name", metavar="LABEL", help="Class to mark messages for. Default: the most probable.")
 @click.option(
     "--show",
     type=click.IntRange(0),
@@ -33,7 +33,7 @@ _CLASSES, _SUSPECTS, _WORDS = 20, 10, 8  # shown in a terminal
     help="Show each class's N most and N least relevant texts.",
 )
 @click.option(
-    "--report", type=TARGET, metavar="FILE", help="Write a page with suspect labels and marked texts of each class."
+    "--report", type=TARGET, metavar="FILE", help="Write an HTML report: suspect labels, marked texts of each class."
 )
 @data_options
 @json_option
@@ -47,11 +47,11 @@ def mark(
     how: Reading,
     as_json: bool,
 ) -> None:
-    """Show which words of texts are about their class.
+    """Show which words of each text are about its class.
 
-    MODEL must be of the kind rtm. DATA is as for `genus train`, with labels: the texts that the model was trained
-    with, or others. Shown are, for each class, how much of its texts is about it and the words that say so, and
-    texts with hardly any such words, whose label may be wrong. With --json, every text is a line with its words.
+    MODEL must be trained with --model rtm. DATA is labeled, as for `genus train`: the training texts, or others.
+    For each class, the command shows how much of its texts is about the class and which words are; then texts with
+    hardly any such words, whose label may be wrong. With --json, each text is one line with its words.
 
     \b
     genus mark topics.genus topics.csv --report marks.html
@@ -60,13 +60,13 @@ def mark(
     if (data is None) == (not messages):
         raise click.UsageError("Give either DATA (- for standard input) or --message")
     if data is not None and name is not None:
-        raise click.UsageError("--class is for messages: DATA has its own labels")
+        raise click.UsageError("--class applies to --message only: DATA has its own labels")
     if report is not None and data is None:
         raise click.UsageError("--report needs DATA")
     from genus.classifier.questions import RELEVANCE
 
     clf = open_model(model)
-    clf._parts_with(*RELEVANCE)  # says so if it cannot mark
+    clf._parts_with(*RELEVANCE)  # raises if the model cannot mark
     if data is None:
         label = None if name is None else find_class(clf, name)
         _print_marked((clf.mark(text, label) for text in messages), as_json)
@@ -103,7 +103,7 @@ def _print_marked(marked: Iterator[MarkedText], as_json: bool) -> None:
 
 
 def _presentable(marked: MarkedText) -> MarkedText:
-    """Without characters that could steer a terminal; as long as before, so that spans stay."""
+    """Without control characters, which could drive a terminal; of the same length, so that spans stay valid."""
     text = "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in marked.text)
     return replace(marked, text=text, label=clean(marked.label))
 
@@ -126,7 +126,7 @@ def _print_review(clf: TextClassifier, given: Table, review: Review, show: int) 
         rows.add_row(cell(shorten(label, 30), "bold"), f"{n:,}", f"{medians[label]:.0%}", cell(words))
     out.print(rows)
     if len(medians) > _CLASSES:
-        out.print(cell(f"{len(medians) - _CLASSES:,} more classes; --report and --json have all", "dim"))
+        out.print(cell(f"{len(medians) - _CLASSES:,} more classes: see --report or --json", "dim"))
     for label in list(medians)[:_CLASSES] if show else ():
         _print_ends(clf, given, review.of(label).tolist(), show, label)
     _print_suspects(given, review)
@@ -145,10 +145,10 @@ def _print_ends(clf: TextClassifier, given: Table, ranked: list[int], n: int, la
 def _print_suspects(given: Table, review: Review) -> None:
     out = console()
     suspects = review.suspects().tolist()
-    out.print("", cell(f"{count(len(suspects), 'suspect label')}: hardly a word about it", "bold"))
+    out.print("", cell(f"{count(len(suspects), 'suspect label')}: texts with hardly a word about their label", "bold"))
     if not suspects:
         return
-    rows = table("row", "label", ">about it", "taken for", "text")
+    rows = table("row", "label", ">about it", "predicted", "text")
     for i in suspects[:_SUSPECTS]:
         rows.add_row(
             cell(_keys(given)[i]),
@@ -159,4 +159,4 @@ def _print_suspects(given: Table, review: Review) -> None:
         )
     out.print(rows)
     if len(suspects) > _SUSPECTS:
-        out.print(cell(f"{len(suspects) - _SUSPECTS:,} more; --report and --json have more", "dim"))
+        out.print(cell(f"{len(suspects) - _SUSPECTS:,} more: see --report or --json", "dim"))

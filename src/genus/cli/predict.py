@@ -1,4 +1,4 @@
-"""predict: what a model answers."""
+"""predict: labels for texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus.cli._checks import MODEL, UNLABELED_DATA, command
-from genus.cli._input import Reading, chunks, data_options, gives_sets, open_model
+from genus.cli._input import Reading, chunks, data_options, is_multilabel, open_model
 from genus.cli._output import (
     clean,
     json_option,
@@ -24,27 +24,28 @@ if TYPE_CHECKING:
     from genus.classifier.text_classifier import TextClassifier
     from genus.io.tables import Table
 
-_AT_ONCE = 4_000_000  # probabilities held in memory, at most
+_MAX_PROBABILITIES = 4_000_000  # held in memory at once
 
 
 @command()
 @click.argument("model", type=MODEL)
 @click.argument("data", type=UNLABELED_DATA, required=False)
-@click.option("-m", "--message", "messages", multiple=True, metavar="TEXT", help="Sort this text; may be repeated.")
+@click.option("-m", "--message", "messages", multiple=True, metavar="TEXT", help="Classify this text; may be repeated.")
 @click.option("--top", type=click.IntRange(1), default=1, metavar="K", help="Show the K most probable classes.")
 @click.option("--proba", is_flag=True, help="Show the probability of every class.")
-@click.option("--level", type=click.IntRange(0), metavar="N", help="Answer with nodes N steps below a tree's root.")
+@click.option("--level", type=click.IntRange(0), metavar="N", help="Predict tree nodes N levels below the root.")
 @click.option(
     "--min-proba",
     type=click.FloatRange(0, 1),
     metavar="P",
-    help="Go up a tree of classes until an answer is that probable.",
+    help="Predict the deepest tree node that is at least this probable.",
 )
 @click.option(
     "--reject",
     type=click.FloatRange(0, 1),
-    metavar="SHARE",
-    help="Answer - (null in JSON) for texts unlike all classes, refusing this share of those that belong.",
+    metavar="RATE",
+    help="Answer - (null in JSON) for texts that fit none of the classes: the false-rejection rate you accept, "
+    "e.g. 0.05. Default: never reject.",
 )
 @data_options
 @json_option
@@ -60,12 +61,11 @@ def predict(
     how: Reading,
     as_json: bool,
 ) -> None:
-    """Sort texts into the classes of a model.
+    """Predict labels for texts.
 
-    DATA is a file, a folder, - for standard input, or dataset:NAME; labels are not needed and not looked at.
-    Answers come in the order of the rows, in constant memory. With --json they are JSON lines, each with the
-    row (and the id, where the data have one), the label and its probability; of a model of several labels, those
-    given to the text.
+    DATA is a file, a folder, - for standard input, or dataset:NAME; labels in it are ignored. Answers come in the
+    order of the rows (numbered from 1), in constant memory. With --json they are JSON lines, each with the row (and
+    the id, if the data have one), the label and its probability; with a multilabel model, all labels of the text.
 
     \b
     genus predict mail.genus --message "win a prize now"
@@ -81,20 +81,20 @@ def predict(
     if nodes and not hasattr(clf.model_, "tree_"):
         raise click.UsageError("--level and --min-proba need a model with a tree of classes (hs, hm)")
     if nodes and (proba or top > 1):
-        raise click.UsageError("--level and --min-proba go with neither --top nor --proba")
+        raise click.UsageError("--level and --min-proba cannot be combined with --top or --proba")
     if proba:
         top = len(clf.classes_)
     if data is None:
         tables = iter([_messages(messages)])
     else:
-        tables = chunks(data, how, size=max(1, min(10_000, _AT_ONCE // top)), need_labels=False)
-    sets = gives_sets(clf) and top == 1
+        tables = chunks(data, how, size=max(1, min(10_000, _MAX_PROBABILITIES // top)), need_labels=False)
+    sets = is_multilabel(clf) and top == 1
     if sets:
         lines: Any = _JsonSets() if as_json else _SetLines(clf)
     else:
         lines = _JsonLines(proba, top) if as_json else _Lines(clf, top)
     done = 0
-    with working(f"sorting {data}", shown=writes_to_file()) as progress:
+    with working(f"classifying {data}", shown=writes_to_file()) as progress:
         for given in tables:
             if sets:
                 answers, probabilities = _sets_of_labels(clf, given.texts)
@@ -112,7 +112,7 @@ def predict(
 
 
 def _sets_of_labels(clf: TextClassifier, texts: list[str]) -> tuple[list[list[Any]], list[list[float]]]:
-    """The labels that each text is given, the most probable first, and their probabilities."""
+    """The labels predicted for each text, the most probable first, and their probabilities."""
     probabilities = clf.predict_proba(texts)
     names = clf.classes_.tolist()
     answers, shares = [], []
@@ -130,7 +130,7 @@ def _messages(messages: tuple[str, ...]) -> Table:
 
 
 class _JsonSets:
-    """An object per row, with the labels given."""
+    """An object per row, with the predicted labels."""
 
     def of(self, given: Table, labels: list[list[Any]], probabilities: list[list[float]]) -> Iterator[str]:
         for i, (names, shares) in enumerate(zip(labels, probabilities, strict=True)):
@@ -160,7 +160,7 @@ class _JsonLines:
 
 
 class _Lines:
-    """A line per row, in columns. A terminal gets it cut to its width; a file or pipe gets whole texts."""
+    """A line per row, in columns. Cut to the width of a terminal; whole in a file or pipe."""
 
     def __init__(self, clf: TextClassifier, top: int) -> None:
         self.terminal = sys.stdout.isatty()
@@ -210,7 +210,7 @@ class _Lines:
 
 
 class _SetLines(_Lines):
-    """A line per row, with the labels given and their probabilities."""
+    """A line per row, with the predicted labels and their probabilities."""
 
     def __init__(self, clf: TextClassifier) -> None:
         super().__init__(clf, 1)

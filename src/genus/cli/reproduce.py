@@ -1,10 +1,9 @@
-"""reproduce: a paper's tables, measured again."""
+"""reproduce: a paper's tables, reproduced."""
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus.cli._checks import FOLDER, command
-from genus.cli._output import cell, console, json_option, print_json, table, to_json, write_text
+from genus.cli._output import cell, clean, console, json_option, print_json, table, to_json, write_text
 from genus.experiments import PAPERS, experiment
 
 if TYPE_CHECKING:
@@ -21,22 +20,31 @@ if TYPE_CHECKING:
 
 @command()
 @click.argument("paper", type=click.Choice(["all", *PAPERS]), metavar="PAPER", default="all")
-@click.option("--quick", is_flag=True, help="Some of the data sets, a shorter search: minutes.")
-@click.option("--data", type=FOLDER, metavar="DIR", help="The folder of data sets; by default GENUS_DATA's.")
-@click.option("--out", metavar="DIR", help="Keep cells, results.json and index.html here; go on there.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Cells at a time; by default, one for each core.")
+@click.option("--quick", is_flag=True, help="Fewer data sets and a shorter search: takes minutes.")
+@click.option("--data", type=FOLDER, metavar="DIR", help="Folder of data sets. Default: GENUS_DATA.")
+@click.option("--out", metavar="DIR", help="Folder for finished cells, results.json and index.html; resumes from it.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Cells measured at a time. Default: all cores."
+)
 @json_option
 def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: int | None, as_json: bool) -> None:
-    """Measure the papers' tables again, beside their own figures.
+    """Reproduce the papers' tables, next to the published figures.
 
-    PAPER is tdm, the tied document mixture (Puurula and Myaeng, 2013), dmnb, discriminative multinomial naive Bayes,
-    rtm, the relevance-based topic model (Ha-Thuc and Srinivasan, 2008), hier, the hierarchical mixture (Toutanova and
-    others, 2001), nlhb, non-linear hierarchical Bayes (Carlos and Rakshit, 2016), auto, TextClassifier() beside tuned
-    linear classifiers, or all of them. Parameters are tuned on training documents only. Data sets are those of
-    `genus data list`; those that are not there stay empty.
+    PAPER is one of
 
-    With --out, each cell is kept as it is done, and the same command goes on after a stop: with the same code, data
-    and settings it is not measured again.
+    \b
+    tdm    the tied document mixture (Puurula and Myaeng, 2013)
+    dmnb   discriminative multinomial naive Bayes
+    rtm    the relevance-based topic model (Ha-Thuc and Srinivasan, 2008)
+    hier   the hierarchical mixture (Toutanova and others, 2001)
+    nlhb   non-linear hierarchical Bayes (Carlos and Rakshit, 2016)
+    auto   TextClassifier() compared with tuned linear classifiers
+    all    all of these (default)
+
+    Parameters are tuned on training documents only. Data sets are those of `genus data list`; rows whose data set is
+    missing stay empty. With --out, each cell (one system on one data set) is saved when it is done: after an
+    interruption the same command continues, and cells whose code, data and settings are unchanged are not measured
+    again.
 
     \b
     genus reproduce tdm --quick
@@ -53,7 +61,7 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: 
     except KeyboardInterrupt:
         if folder is None:
             raise
-        click.echo("genus: stopped; the same command goes on from here", err=True)
+        click.echo("genus: stopped; run the same command to continue", err=True)
         raise click.exceptions.Exit(130) from None
     from genus.experiments.pages.frame import surroundings
 
@@ -68,17 +76,23 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: 
         if out is not None:
             console().print(cell(f"wrote {folder}/index.html and results.json"))
     if not any(results.cells for *_, results in runs):
-        raise click.ClickException("none of the data sets is here: GENUS_DATA or --data names their folder")
+        raise click.ClickException("no data set was found: set GENUS_DATA or --data to their folder")
 
 
 def _run(names: list[str], quick: bool, folder: Path | None, jobs: int) -> list[tuple[str, Experiment, Results]]:
+    from genus.base.progress import progress_line
     from genus.experiments.harness.run import is_here, run
 
     planned = [experiment(name, quick=quick) for name in names]
     folders = [folder / name if folder is not None and len(names) > 1 else folder for name in names]
     n_cells = sum(is_here(row) for one in planned for row, _ in one.cells)
-    with _progress(n_cells) as tell:
-        results = run(list(zip(planned, folders, strict=True)), tell, jobs)
+    with progress_line("cells", n_cells) as progress:
+
+        def report(done: Cell) -> None:
+            progress.print(clean(_cell_line(done)))
+            progress.update(advance=1)
+
+        results = run(list(zip(planned, folders, strict=True)), report, jobs)
     return list(zip(names, planned, results, strict=True))
 
 
@@ -109,25 +123,6 @@ def _write(
 
 
 @contextmanager
-def _progress(n_cells: int) -> Iterator[Callable[[Cell], None]]:
-    """A line for each cell; where a person looks on, also a bar with the time left."""
-    if not sys.stderr.isatty():
-        yield _tell
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("cells", total=n_cells)
-
-        def tell(done: Cell) -> None:
-            bar.console.print(cell(_said(done)))
-            bar.advance(task)
-
-        yield tell
-
-
-@contextmanager
 def _data_from(folder: str | None) -> Iterator[None]:
     """Data sets come from this folder, also in processes started meanwhile."""
     before = os.environ.get("GENUS_DATA")
@@ -141,11 +136,7 @@ def _data_from(folder: str | None) -> Iterator[None]:
             os.environ["GENUS_DATA"] = before
 
 
-def _tell(done: Cell) -> None:
-    click.echo(_said(done), err=True)
-
-
-def _said(done: Cell) -> str:
+def _cell_line(done: Cell) -> str:
     score = f"{100 * done.score:.2f}" if done.score is not None else f"failed: {done.error}"
     return f"{done.row} {done.system}: {score} ({done.seconds:.0f} s)"
 

@@ -1,4 +1,4 @@
-"""train: a model file from texts with labels. It is written atomically, and only when all went well."""
+"""train: a model file from labeled texts. It is written atomically, and only on success."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from genus._registry import MODELS
 from genus.cli._auto_options import print_leaderboard, read_tree, search_options
 from genus.cli._checks import DATA, TARGET, TEXTS, command
-from genus.cli._input import Reading, data_options, learnable, n_documents, read, read_texts, save_model
+from genus.cli._input import Reading, data_options, n_documents, read, read_texts, save_model, training_labels
 from genus.cli._output import cell, console, count, json_option, print_json, size, table, working
 from genus.errors import DataError
 
@@ -28,15 +28,15 @@ def _ngrams(value: str) -> tuple[int, int]:
         low, _, high = value.partition("-")
         return int(low), int(high or low)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is not a length such as 2, or a range such as 1-2") from None
+        raise click.BadParameter(f"{value!r} is neither a size such as 2 nor a range such as 1-2") from None
 
 
 def _frequency(value: str) -> float:
-    """A number of documents, or with a point in it a share of them."""
+    """A number of documents, or a fraction of them if it has a decimal point."""
     try:
         return float(value) if "." in value else int(value)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is not a number of documents, nor a share such as 0.5") from None
+        raise click.BadParameter(f"{value!r} is neither a number of documents nor a fraction such as 0.5") from None
 
 
 @command()
@@ -47,53 +47,53 @@ def _frequency(value: str) -> float:
     type=TARGET,
     required=True,
     metavar="FILE",
-    help="The model file to write, such as mail.genus.",
+    help="Model file to write, e.g. mail.genus.",
 )
 @click.option(
     "--model",
     type=click.Choice(["auto", *MODELS]),
-    help="The model; by default auto, which tries several, or nb where --alpha or --set is given.",
+    help="Model to train. Default: auto, which selects among several; nb if --alpha or --set is given.",
 )
-@click.option("--unlabeled", type=TEXTS, metavar="FILE", help="More texts, without labels, to learn from (auto).")
+@click.option("--unlabeled", type=TEXTS, metavar="FILE", help="Additional unlabeled texts to learn from (auto only).")
 @search_options(60.0)
-@click.option("--alpha", type=float, help="Smoothing: what is added to every count. Smaller trusts rare words more.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another setting of the model.")
+@click.option("--alpha", type=float, help="Smoothing: added to every count. Smaller values trust rare words more.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another parameter; may be repeated.")
 @click.option(
     "--ngrams",
     type=_ngrams,
     metavar="LOW-HIGH",
     default="1",
     show_default=True,
-    help="Words in a row, such as 1-2.",
+    help="n-gram sizes, e.g. 1-2.",
 )
-@click.option("--edges", is_flag=True, help="With --ngrams 1-2: words that begin or end a text, too.")
+@click.option("--edges", is_flag=True, help="With --ngrams 1-2: also mark words at the start and end of a text.")
 @click.option(
     "--analyzer",
     type=click.Choice(["word", "char", "char_wb"]),
     default="word",
     show_default=True,
-    help="Count words, characters, or characters within words.",
+    help="Count words, character n-grams, or character n-grams within words.",
 )
-@click.option("--stemmer", metavar="LANGUAGE", help="Join forms of a word, such as english or german.")
-@click.option("--stop-words", metavar="NAME|FILE", help="Leave out words: english, or a file with one a line.")
+@click.option("--stemmer", metavar="LANGUAGE", help="Stem words: english, german, ...")
+@click.option("--stop-words", metavar="NAME|FILE", help="Words to ignore: english, or a file with one word per line.")
 @click.option(
     "--min-df",
     type=_frequency,
     metavar="N",
     default="1",
-    help="Leave out words in fewer documents (or a share).",
+    help="Ignore words in fewer than N documents (or a fraction of them).",
 )
 @click.option(
     "--max-df",
     type=_frequency,
     metavar="N",
     default="1.0",
-    help="Leave out words in more documents (or a share).",
+    help="Ignore words in more than N documents (or a fraction of them).",
 )
 @click.option("--max-features", type=int, metavar="N", help="Keep the N most frequent words.")
-@click.option("--hash", "n_hash", type=int, metavar="N", help="Hash words to N columns: keeps no vocabulary.")
-@click.option("--binary", is_flag=True, help="Count a word once per document.")
-@click.option("--jobs", type=int, metavar="N", help="Threads; by default all cores.")
+@click.option("--hash", "n_hash", type=int, metavar="N", help="Hash words to N columns: no vocabulary is stored.")
+@click.option("--binary", is_flag=True, help="Count each word at most once per document.")
+@click.option("--jobs", type=int, metavar="N", help="Number of threads. Default: all cores.")
 @data_options
 @json_option
 def train(
@@ -101,14 +101,14 @@ def train(
     jobs: int | None, how: Reading, as_json: bool, unlabeled: str | None, time_budget: float, objective: str,
     class_prior: Any, **text_options: Any,
 ) -> None:  # fmt: skip
-    """Learn a model from texts with labels.
+    """Train a model on labeled texts.
 
-    DATA is a CSV, TSV, JSON lines, Parquet or fastText file (compressed or not), a folder with a folder per
-    class, - for standard input, or dataset:NAME for a data set of `genus data list`.
+    DATA is a CSV, TSV, JSON lines, Parquet or fastText file (compressed or not), a folder with one subfolder per
+    class, - for standard input, or dataset:NAME for a data set from `genus data list`.
 
-    Without a model named, several are tried on texts left out and the best are pooled (see `genus tune`).
-    Labels such as hardware/printer are paths in a tree. A row may have several labels, or none: a list in JSON,
-    or text with --label-separator.
+    Without --model, several models are compared by cross-validation and the best are pooled (see `genus tune`).
+    Labels such as hardware/printer are read as paths in a tree of classes. A row may have any number of labels:
+    give a list in JSON, or use --label-separator.
 
     \b
     genus train mail.csv --out mail.genus
@@ -122,30 +122,30 @@ def train(
     given_text_options = _has_text_options(text_options)
     text_options["stop_words"] = _stop_words(text_options["stop_words"])
     values = _values(settings)
-    # From here on, what is imported may be large.
+    # Imports from here on may take a second.
     chosen: Any = "auto" if name == "auto" else _estimator(name, alpha, tree, values)
     for_auto = {"tree": read_tree(tree), "class_prior": class_prior} if name == "auto" else {}
     vectorizer = _vectorizer(text_options) if name != "auto" or given_text_options else None
 
     with working(f"reading {data}"):
         given = read(data, how)
-    labels = learnable(given)
+    labels = training_labels(given)
     if given.label_sets is not None and name != "auto":
-        raise DataError(f"{given.name}: rows have several labels: these are for --model auto, not {name}")
+        raise DataError(f"{given.name}: rows with several labels need --model auto, not {name}")
     from genus.classifier.text_classifier import TextClassifier
 
     begin = time.perf_counter()
-    tells = name != "auto" and "verbose" in chosen.get_params()  # a sampler shows its sweeps itself
-    if tells:
+    reports_progress = name != "auto" and "verbose" in chosen.get_params()  # the Gibbs sampler shows its own
+    if reports_progress:
         chosen.set_params(verbose=sys.stderr.isatty())
     more = {} if unlabeled is None else {"unlabeled": read_texts(unlabeled, how)}
     clf = TextClassifier(
         chosen, vectorizer=vectorizer, time_budget=time_budget, objective=objective, n_jobs=jobs, **for_auto
     )
-    with working(f"learning from {count(len(given), 'document')}", shown=not tells):
+    with working(f"training on {count(len(given), 'document')}", shown=not reports_progress):
         clf.fit(given.texts, labels, **more)
-    if tells:
-        chosen.verbose = clf.model_.verbose = False  # what is saved stays silent
+    if reports_progress:
+        chosen.verbose = clf.model_.verbose = False  # the saved model stays silent
     seconds = time.perf_counter() - begin
     save_model(clf, out)
 
@@ -166,9 +166,8 @@ def train(
         return
     shown = console()
     hashed = f"{clf.vectorizer_.n_columns_:,} columns" if n_words is None else count(n_words, "word")
-    shown.print(
-        f"learned {count(len(given), 'document')} in {count(len(clf.classes_), 'class')}, {hashed}, in {seconds:.2f} s"
-    )
+    trained = f"{count(len(given), 'document')} in {count(len(clf.classes_), 'class')}"
+    shown.print(f"trained on {trained}, {hashed}, in {seconds:.2f} s")
     if per_class is not None:
         _print_classes(clf, per_class)
     if name == "auto":
@@ -181,16 +180,16 @@ def train(
 def _check_options(
     name: str, alpha: float | None, settings: tuple[str, ...], unlabeled: str | None, class_prior: Any
 ) -> None:
-    """Some options are for auto alone, and some for all others."""
+    """Some options are for auto only, others for every model but auto."""
     if name == "auto":
         for option, value in (("--alpha", alpha), ("--set", settings or None)):
             if value is not None:
-                raise click.BadParameter("auto chooses the settings itself", param_hint=option)
+                raise click.BadParameter("auto chooses its own parameters; use --model", param_hint=option)
         return
     if unlabeled is not None:
-        raise click.BadParameter("texts without labels are for --model auto", param_hint="--unlabeled")
+        raise click.BadParameter("unlabeled texts need --model auto", param_hint="--unlabeled")
     if class_prior != "learned":
-        raise click.BadParameter("stated priors are for --model auto", param_hint="--class-prior")
+        raise click.BadParameter("a class prior needs --model auto", param_hint="--class-prior")
 
 
 _TEXT_DEFAULTS = {
@@ -204,7 +203,7 @@ def _has_text_options(options: dict[str, Any]) -> bool:
 
 
 def _vectorizer(options: dict[str, Any]) -> Any:
-    """How texts are counted."""
+    """The vectorizer that the text options describe."""
     import numpy as np
 
     from genus.text.vectorizer import Vectorizer
@@ -222,24 +221,24 @@ def _estimator(model: str, alpha: float | None, tree: str | None, settings: dict
     for name in settings:
         if name not in known:
             names = ", ".join(sorted(known))
-            raise click.BadParameter(f"the model {model} has no setting {name!r}, but {names}", param_hint="--set")
+            raise click.BadParameter(f"model {model} has no parameter {name!r}; it has {names}", param_hint="--set")
     chosen = settings | ({} if alpha is None else {"alpha": alpha})
     if "alpha" in chosen and "alpha" not in known:
-        raise click.BadParameter(f"the model {model} has no alpha", param_hint="--alpha")
+        raise click.BadParameter(f"model {model} has no parameter alpha", param_hint="--alpha")
     if tree is not None:
         if "tree" not in known:
-            raise click.BadParameter(f"the model {model} has no tree", param_hint="--tree")
+            raise click.BadParameter(f"model {model} does not use a tree", param_hint="--tree")
         chosen["tree"] = read_tree(tree)
     return estimator.set_params(**chosen)
 
 
 def _values(settings: tuple[str, ...]) -> dict[str, Any]:
-    """What --set gives, by name: JSON, or else text."""
+    """The parameters given with --set: values are JSON, or else plain strings."""
     values = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise click.BadParameter(f"{setting!r} is not of the form NAME=VALUE", param_hint="--set")
+            raise click.BadParameter(f"{setting!r} does not have the form NAME=VALUE", param_hint="--set")
         try:
             values[name] = json.loads(value)
         except ValueError:
@@ -253,7 +252,7 @@ def _stop_words(given: str | None) -> str | list[str] | None:
     try:
         return Path(given).read_text("utf-8").split()
     except OSError as error:
-        reason = f"{given} is neither english nor a file ({(error.strerror or str(error)).lower()})"
+        reason = f"{given} is neither english nor a readable file ({(error.strerror or str(error)).lower()})"
         raise click.BadParameter(reason, param_hint="--stop-words") from error
 
 

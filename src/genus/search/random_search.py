@@ -14,7 +14,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +26,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import assert_all_finite
 
 from genus.base.arrays import Float64
+from genus.base.progress import progress_line
 from genus.base.samples import n_samples, split_params
 from genus.search.best_estimator import BestEstimator
 from genus.search.evaluation import (
@@ -304,7 +304,13 @@ class GaussianRandomSearchCV(BestEstimator):
         fits = SharedFits(self.estimator, space, folds, whole=callable(self.scoring) and not self._loo)
         # Shared models are not to be copied into processes, and their kernels run without the GIL.
         parallel = Parallel(n_jobs=self.n_jobs, prefer="threads" if fits.late else None, return_as="generator")
-        with parallel, _progress(self.verbose, self.n_iterations * self.n_points) as show:
+        n_points = self.n_iterations * self.n_points
+        with parallel, progress_line("searching", n_points, shown=bool(self.verbose)) as progress:
+            progress.update(advance=len(run.trials))  # those of a run that is continued
+
+            def show(run: Run) -> None:
+                progress.update(f"best score {run.best_score():.4g}", advance=1)
+
             for t in range(self.n_iterations):
                 points = run.propose(t, space, self.n_points, self.n_iterations, start)
                 waiting = points[run.n_done(t) :]
@@ -368,23 +374,3 @@ class GaussianRandomSearchCV(BestEstimator):
         self.refit_time_ = time.perf_counter() - begin
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
-
-
-@contextmanager
-def _progress(verbose: int, n_points: int) -> Iterator[Callable[[Run], None]]:
-    """A bar on standard error, where that is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    if not (verbose and console.is_terminal):
-        yield lambda run: None
-        return
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("searching", total=n_points)
-
-        def show(run: Run) -> None:
-            bar.update(task, completed=len(run.trials), description=f"best score {run.best_score():.4g}")
-
-        yield show
