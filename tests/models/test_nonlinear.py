@@ -431,8 +431,9 @@ def test_a_value_may_stand_for_no_label():
 @pytest.mark.parametrize(("params", "message"), [
     ({"n_hidden": 0}, "n_hidden must be"), ({"n_hidden": "many"}, "n_hidden must be 'auto'"),
     ({"n_hidden": [1, 2]}, "one for each of the 3 classes"), ({"n_hidden": {"no": 2}}, "names the class 'no'"),
-    ({"n_hidden": 1.5}, "n_hidden must be"), ({"n_repetitions": 0}, "n_repetitions must be a whole number of at least 1"),
-    ({"n_iterations": -1}, "n_iterations must be a whole number of at least 0"), ({"alpha": 0}, "alpha must be a positive"),
+    ({"n_hidden": 1.5}, "n_hidden must be"), ({"alpha": 0}, "alpha must be a positive"),
+    ({"n_repetitions": 0}, "n_repetitions must be a whole number of at least 1"),
+    ({"n_iterations": -1}, "n_iterations must be a whole number of at least 0"),
     ({"em": "medium"}, "em must be 'soft' or 'hard'"), ({"posterior": "x"}, "posterior must be"),
     ({"node_prior": "x"}, "node_prior must be"), ({"smoothing": "x"}, "smoothing must be"),
     ({"init": "points"}, "init must be"), ({"validation_fraction": 1.0}, "validation_fraction must be"),
