@@ -169,25 +169,67 @@ def test_words_of_classes_are_separated_from_common_ones_and_from_documents_own(
         assert m[c, 6 * c : 6 * (c + 1)].sum() > 0.8 * m[c].sum()
         assert set(clf._top_words(c, 6)[0]) == set(range(6 * c, 6 * (c + 1)))
     assert clf.background_count_[18:40].sum() / clf.background_count_.sum() > 0.9
-    assert clf.converged_ == bool((clf.r_hat_ <= 1.1).all())
+
+
+def test_chains_that_disagree_on_one_class_have_not_converged():
+    X, y = corpus()
+    clf = RelevanceTopicModel(n_sweeps=40, n_chains=3, burn_in=20, random_state=0).fit(X, y)
+    noise = np.random.default_rng(0).normal(0, 0.01, clf.shares_.shape)
+    clf.shares_ = 0.3 + noise
+    np.testing.assert_allclose(clf.r_hat_, 1, atol=0.1)
+    assert clf.converged_
+    clf.shares_[2, :20, 1] += 0.2  # while burning in, chains may be anywhere
+    assert clf.converged_
+    clf.shares_[2, 20:, 1] += 0.2
+    np.testing.assert_array_equal(clf.r_hat_ > 1.1, [False, True, False])
+    assert not clf.converged_
+
+
+# Table 2 of the paper: p(word | topic). Then the mean of 20,000 chains of ours, and the standard deviation of one.
+ILLUSTRATION = {
+    "ML": {
+        "learn": (0.32, 0.2682, 0.225),
+        "machin": (0.31, 0.2692, 0.211),
+        "train": (0.16, 0.1368, 0.132),
+        "intellig": (0.06, 0.0297, 0.092),
+        "artifici": (0.05, 0.0469, 0.093),
+    },
+    "DM": {
+        "mine": (0.31, 0.3599, 0.201),
+        "data": (0.30, 0.3614, 0.199),
+        "cluster": (0.12, 0.0863, 0.082),
+        "classif": (0.11, 0.0850, 0.085),
+        "intellig": (0.08, 0.0414, 0.086),
+    },
+    "background": {
+        "intellig": (0.34, 0.3689, 0.229),
+        "artifici": (0.30, 0.2653, 0.200),
+        "machin": (0.06, 0.0548, 0.097),
+        "learn": (0.05, 0.0531, 0.128),
+        "data": (0.05, 0.0595, 0.130),
+    },
+}
 
 
 def test_the_papers_illustration():
-    """Table 2, with the parameters that give it (ALGORITHMS: the printed ones do not)."""
-    vectorizer = Vectorizer()
+    """Table 2, with the parameters that give it (ALGORITHMS: the printed ones do not).
+
+    The table is of one run, and runs scatter: every number of it is within half a standard deviation of our mean. Our
+    mean of 2,000 chains is within four standard errors of that of 20,000 others.
+    """
+    vectorizer, n_chains = Vectorizer(), 2000
     X = vectorizer.fit_transform(DOCUMENTS)
-    clf = RelevanceTopicModel(alpha=0.5, beta=0.005, n_sweeps=60, n_chains=40, random_state=0).fit(X, LABELS)
+    clf = RelevanceTopicModel(alpha=0.5, beta=0.005, n_sweeps=60, n_chains=n_chains, random_state=0).fit(X, LABELS)
     words = vectorizer.vocabulary_
-    phi = clf.topic_count_ / clf.topic_count_.sum(axis=1, keepdims=True)
-    background = clf.background_count_ / clf.background_count_.sum()
-    printed = {
-        "ML": (phi[1], {"learn": 0.32, "machin": 0.31, "train": 0.16, "intellig": 0.06, "artifici": 0.05}),
-        "DM": (phi[0], {"mine": 0.31, "data": 0.30, "cluster": 0.12, "classif": 0.11, "intellig": 0.08}),
-        "background": (background, {"intellig": 0.34, "artifici": 0.30, "machin": 0.06, "learn": 0.05, "data": 0.05}),
-    }
-    for name, (ours, paper) in printed.items():
-        for word, value in paper.items():
-            assert ours[words[word]] == pytest.approx(value, abs=0.12), (name, word)
+    counts = {"ML": clf.topic_count_[1], "DM": clf.topic_count_[0], "background": clf.background_count_}
+    for name, printed in ILLUSTRATION.items():
+        found = counts[name] / counts[name].sum()
+        for word, (paper, mean, deviation) in printed.items():
+            assert found[words[word]] == pytest.approx(mean, abs=4 * deviation / n_chains**0.5), (name, word)
+            assert found[words[word]] == pytest.approx(paper, abs=deviation / 2), (name, word)
+        assert {word for word, (paper, *_) in printed.items() if paper >= 0.1} == {
+            word for word, w in words.items() if found[w] >= 0.08
+        }
     own = clf.mark(X, LABELS).own.toarray()
     assert own[0, words["nlp"]] > 0.5
     assert own[1, words["speech"]] > 0.5
