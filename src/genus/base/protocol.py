@@ -57,17 +57,22 @@ class Estimator(Protocol):
     def set_params(self, **params: Any) -> Self: ...
 
 
-class Model(Estimator, Protocol):
+@runtime_checkable
+class ScoresRows(Protocol):
+    """Scores the classes of documents that are sparse rows."""
+
+    def _joint_log_likelihood(self, rows: SparseRows) -> Float64: ...
+
+    def _log_proba_rows(self, rows: SparseRows) -> Float64: ...
+
+
+class Model(ScoresRows, Estimator, Protocol):
     """A model of counts: learns rows with labels, and scores, names and explains the classes of others."""
 
     @property
     def classes_(self) -> Labels: ...
 
     def _fit_rows(self, rows: SparseRows, y: Any, sample_weight: ArrayLike | None = None) -> Self: ...
-
-    def _joint_log_likelihood(self, rows: SparseRows) -> Float64: ...
-
-    def _log_proba_rows(self, rows: SparseRows) -> Float64: ...
 
     def _predict_rows(self, rows: SparseRows) -> Labels: ...
 
@@ -78,6 +83,13 @@ class Model(Estimator, Protocol):
     def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]: ...
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]: ...
+
+
+class CountsClasses(Protocol):
+    """Knows how many documents each class has, by their weights."""
+
+    @property
+    def class_count_(self) -> Float64: ...
 
 
 # Learning

@@ -8,6 +8,8 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from genus.base.arrays import describe
+from genus.base.protocol import Label
+from genus.pipeline.protocol import FittedPipeline
 
 
 class OneByOne:
@@ -17,9 +19,9 @@ class OneByOne:
     at the first prediction after each lesson.
     """
 
-    _pipeline: Any
+    _pipeline: FittedPipeline
 
-    def learn_one(self, text: str, label: Any, sample_weight: float = 1.0) -> Self:
+    def learn_one(self, text: str, label: Label, sample_weight: float = 1.0) -> Self:
         """Learn one more text. New words and new classes may come at any time.
 
         Parameters
@@ -55,6 +57,6 @@ class OneByOne:
         return self._pipeline.answer_one(text)
 
 
-def _check_text(text: Any) -> None:
+def _check_text(text: object) -> None:
     if not isinstance(text, str):
         raise ValueError(f"expected one text (str), got {describe(text)}.")

@@ -2,92 +2,111 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from genus.base.arrays import Float64, Int64
+from genus.base.labels import Labels
+from genus.base.protocol import HasTree, Label, MarksWords, RemembersDocuments, TellsNodes
 from genus.explain import HiddenNode
 from genus.models.relevance.marking import MarkedText, Review, mark_spans
+from genus.pipeline.protocol import FittedPipeline
 from genus.pipeline.single import TextPipeline
-from genus.text.inputs import pair
+from genus.text.inputs import GivenLabels, Texts, pair
+
+Capability = TypeVar("Capability")
 
 
 class ModelQuestions:
     """Questions about documents, trees, hidden nodes and relevance. Models that cannot answer say so."""
 
-    _pipeline: Any
-    _class_number: Any
+    _pipeline: FittedPipeline
 
-    def _parts_with(self, method: str, otherwise: str) -> TextPipeline:
-        """The first parts whose model has this method."""
+    if TYPE_CHECKING:
+
+        def _class_number(self, label: Label) -> int: ...
+
+    def _first_with(self, capability: type[Capability], otherwise: str) -> tuple[TextPipeline, Capability]:
+        """The first pipeline whose model has a capability, and that model."""
         check_is_fitted(self)
-        found = next((parts for parts in self._pipeline.members if hasattr(parts.model, method)), None)
-        if found is None:
-            raise ValueError(f"{self._pipeline.name} {otherwise}.")
-        parts: TextPipeline = found
-        return parts
+        for pipeline in self._pipeline.pipelines:
+            if isinstance(pipeline.model, capability):
+                return pipeline, pipeline.model
+        raise ValueError(f"{self._pipeline.name} {otherwise}.")
+
+    def _with_documents(self) -> TextPipeline:
+        return self._first_with(RemembersDocuments, "keeps sums, not documents; use model='tdm'")[0]
+
+    def _with_tree(self) -> tuple[TextPipeline, HasTree]:
+        return self._first_with(HasTree, "does not tell words by node; use model='hm'")
+
+    def _with_marks(self) -> tuple[TextPipeline, MarksWords]:
+        return self._first_with(MarksWords, "does not tell words apart; use model='rtm'")
 
     # Models that remember their documents: "tdm", "kdc", "knn"
 
-    def neighbors(self, texts: Any, k: int = 10) -> tuple[Int64, Float64]:
+    def neighbors(self, texts: Texts, k: int = 10) -> tuple[Int64, Float64]:
         """The k training documents that carry each text's posterior: their numbers, as learned, and shares.
 
         Only models that remember their documents ("tdm", "kdc", "knn") can tell.
         """
-        return self._parts_with(*DOCUMENTS).neighbors(texts, k)
+        return self._with_documents().neighbors(texts, k)
 
-    def unlearn_documents(self, numbers: Any) -> Self:
+    def unlearn_documents(self, numbers: ArrayLike) -> Self:
         """Take training texts back by their numbers, those of `neighbors` and `explain`. Later texts move up.
 
         Only models that remember their documents ("tdm", "kdc", "knn") can. Otherwise as `unlearn`.
         """
-        self._parts_with(*DOCUMENTS)
+        self._with_documents()
         self._pipeline.unlearn_documents(numbers)
         return self
 
     # Models with a tree of classes: "hs", "hm"
 
     def predict_nodes(
-        self, texts: Any, *, level: int | None = None, min_proba: float | None = None
-    ) -> tuple[NDArray[Any], Float64]:
+        self,
+        texts: Texts,
+        *,
+        level: int | None = None,
+        min_proba: float | None = None,
+        reject: float | None = None,
+    ) -> tuple[Labels, Float64]:
         """The most probable node of each text so many levels below the root, or one above that is sure enough.
 
         For models with a tree of classes ("hs", "hm") and for "auto" where classes are in a tree. With the nodes
-        come their probabilities.
+        come their probabilities. ``reject`` as for `predict`.
         """
         check_is_fitted(self)
-        found: tuple[NDArray[Any], Float64] = self._pipeline.answer_nodes(texts, level, min_proba)
-        return found
+        return self._pipeline.answer_nodes(texts, level, min_proba, reject)
 
-    def word_levels(self, word: str, label: Any = None) -> dict[str, float]:
+    def word_levels(self, word: str, label: Label = None) -> dict[str, float]:
         """From which nodes of the tree a word comes, in texts of a class or in all; shares that add up to one."""
-        parts = self._parts_with(*TREE)
+        parts, model = self._with_tree()
         columns = parts.vectorizer._transform_rows([word])[0].indices
         if len(columns) != 1:
             raise ValueError(f"{word!r} is not one word that this model knows.")
-        levels: dict[str, float] = parts.model.word_levels(int(columns[0]), label)
-        return levels
+        return model.word_levels(int(columns[0]), label)
 
-    def node_words(self, node: Any, n: int = 10) -> list[tuple[str, float]]:
+    def node_words(self, node: Label, n: int = 10) -> list[tuple[str, float]]:
         """The words that a node of the tree has for itself, with their weights."""
-        parts = self._parts_with(*TREE)
-        found = parts.model.node_words(node, n)
+        parts, model = self._with_tree()
+        found = model.node_words(node, n)
         return parts.named([column for column, _ in found], [weight for _, weight in found])
 
     # Models of hidden nodes: "nlhb"
 
-    def hidden_nodes(self, label: Any, n: int = 10) -> list[HiddenNode]:
+    def hidden_nodes(self, label: Label, n: int = 10) -> list[HiddenNode]:
         """The kinds of document that a class is made of, with n words each.
 
         Only models of hidden nodes ("nlhb") can tell.
         """
-        parts = self._parts_with("_node_words", "has no hidden nodes; use model='nlhb'")
+        parts, model = self._first_with(TellsNodes, "has no hidden nodes; use model='nlhb'")
         c = self._class_number(label)
-        counts = parts.model.node_count_[c]
-        found = zip(counts.tolist(), parts.model._node_words(c, n), parts.model.nearest_documents(label), strict=True)
+        counts = model.node_count_[c]
+        found = zip(counts.tolist(), model._node_words(c, n), model.nearest_documents(label), strict=True)
         total = max(float(counts.sum()), 1e-300)
         return [
             HiddenNode(label, i + 1, count / total, tuple(parts.named(*words)), tuple(nearest))
@@ -96,34 +115,28 @@ class ModelQuestions:
 
     # Models of relevance: "rtm"
 
-    def mark(self, text: str, label: Any = None) -> MarkedText:
+    def mark(self, text: str, label: Label = None) -> MarkedText:
         """Which words of a text are about `label` (by default the predicted one), background, or the text's own.
 
         Only "rtm" can tell.
         """
         if not isinstance(text, str):
             raise ValueError(f"mark takes one text (str), got {type(text).__name__}.")
-        parts = self._parts_with(*RELEVANCE)
+        parts, model = self._with_marks()
         rows = parts.rows([text])
         chosen = parts.model._predict_rows(rows)[0] if label is None else parts.classes_[self._class_number(label)]
-        shares = parts.model._mark_rows(rows, np.array([self._class_number(chosen)], dtype=np.int32))
+        shares = model._mark_rows(rows, np.array([self._class_number(chosen)], dtype=np.int32))
         spans = mark_spans(text, parts.vectorizer, rows.indices, shares)
         background, relevant, own = rows.data @ shares / max(float(rows.data @ shares.sum(axis=1)), 1e-300)
         return MarkedText(text, chosen.item(), spans, float(relevant), float(background), float(own))
 
-    def review(self, texts: Any, labels: Any) -> Review:
+    def review(self, texts: Texts, labels: GivenLabels) -> Review:
         """How much of each labelled text is about its label, and which labels may be wrong.
 
         Only "rtm" can tell. The texts are those it was trained with, or others.
         """
-        parts = self._parts_with(*RELEVANCE)
-        texts, labels = pair(texts, labels)
-        rows = parts.rows(texts)
-        tokens = parts.model._token_shares(rows, parts.model._codes_of(labels, rows.n_rows))
-        return Review.of_tokens(labels, parts.model._predict_rows(rows), tokens)
-
-
-# The method that tells, and what is said where it is not there.
-DOCUMENTS = ("_neighbors_rows", "keeps sums, not documents; use model='tdm'")
-TREE = ("_predict_node_rows", "does not tell words by node; use model='hm'")
-RELEVANCE = ("_mark_rows", "does not tell words apart; use model='rtm'")
+        parts, model = self._with_marks()
+        read, own = pair(texts, labels)
+        rows = parts.rows(read)
+        tokens = model._token_shares(rows, model._codes_of(own, rows.n_rows))
+        return Review.of_tokens(own, parts.model._predict_rows(rows), tokens)

@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from genus._registry import make_model
 from genus.auto.choose import ChosenPool, choose, choose_sets
 from genus.auto.request import Request
 from genus.base.arrays import Float64, n_threads
+from genus.base.labels import Labels
 from genus.base.progress import searching
+from genus.base.protocol import BaseEstimator, ClassifierMixin, Estimator, Label, LearnsUnlabeled, Retunes, State
 from genus.classifier.one_by_one import OneByOne
 from genus.classifier.questions import ModelQuestions
 from genus.errors import ModelFileError
 from genus.explain import Explanation
 from genus.io import model_file as persistence
-from genus.pipeline.label_pool import LabelPool
-from genus.pipeline.pool import Pool
+from genus.pipeline.protocol import FittedPipeline
 from genus.pipeline.single import TextPipeline
-from genus.text.inputs import as_texts, check_two_classes, holds_sets, pair, plain_texts, split_unlabeled
+from genus.text.inputs import (
+    GivenLabels,
+    Texts,
+    as_texts,
+    check_two_classes,
+    holds_sets,
+    pair,
+    plain_texts,
+    split_unlabeled,
+)
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 
 
-class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
     """Sorts texts into classes, and says why.
 
     Parameters
@@ -96,11 +107,13 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
       1 of 4 words are unknown and say nothing
     """
 
-    _pipeline: TextPipeline | Pool | LabelPool
+    _pipeline: FittedPipeline
+    leaderboard_: list[dict[str, Any]]
+    search_cut_short_: bool
 
     def __init__(
         self,
-        model: Any = "auto",
+        model: str | Estimator = "auto",
         *,
         vectorizer: Vectorizer | None = None,
         weighting: str | TermWeighting | None = None,
@@ -126,7 +139,13 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
     # ------------------------------------------------------------------ learning
 
     def fit(
-        self, texts: Any, labels: Any, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
+        self,
+        texts: Texts,
+        labels: GivenLabels,
+        sample_weight: ArrayLike | None = None,
+        *,
+        unlabeled: Texts | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Learn from texts and their labels.
 
@@ -147,39 +166,45 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
             return self
         self._refuse_for_auto(unlabeled)
         parts = self._new_parts()
-        texts, labels = pair(texts, labels, missing=hasattr(parts.model, "unlabelled"))
-        check_two_classes(labels)
-        parts.fit(texts, labels, sample_weight)
+        read, own = pair(texts, labels, missing=isinstance(parts.model, LearnsUnlabeled))
+        check_two_classes(own)
+        parts.fit(read, own, sample_weight)
         self._pipeline = parts
         return self
 
-    def partial_fit(self, texts: Any, labels: Any, sample_weight: Any = None, classes: Any = None) -> Self:
+    def partial_fit(
+        self,
+        texts: Texts,
+        labels: GivenLabels,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Self:
         """Learn more. New words and new classes may come at any time."""
-        texts, labels = pair(texts, labels)
+        read, own = pair(texts, labels)
         if hasattr(self, "_pipeline"):
-            self._pipeline.partial_fit(texts, labels, sample_weight)
+            self._pipeline.partial_fit(read, own, sample_weight)
             return self
         parts = self._new_parts()
-        parts.partial_fit(texts, labels, sample_weight, first=True)
+        parts.partial_fit(read, own, sample_weight, first=True)
         self._pipeline = parts
         return self
 
-    def unlearn(self, texts: Any, labels: Any, sample_weight: Any = None) -> Self:
+    def unlearn(self, texts: Texts, labels: GivenLabels, sample_weight: ArrayLike | None = None) -> Self:
         """Take texts back that were learned before: the model is as if it had never seen them.
 
         Words that no other text has leave the vocabulary too. A weighting keeps the idf that `fit` gave it:
         "never seen" is meant for that idf. Raises ValueError, and changes nothing, where a text was not learned
         with that label.
         """
-        texts, labels = pair(texts, labels)
-        self._fitted.unlearn(texts, labels, sample_weight)
+        read, own = pair(texts, labels)
+        self._fitted.unlearn(read, own, sample_weight)
         return self
 
     # ------------------------------------------------------------------ answering
 
     def predict(
         self,
-        texts: Any,
+        texts: Texts,
         *,
         level: int | None = None,
         min_proba: float | None = None,
@@ -196,54 +221,57 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
             Answer None for texts that are unlike all classes: those less typical (see `typicality`) than this
             share of the texts that do belong; True is 0.05. For "auto" only.
         """
+        rate = _rejection_rate(reject)
         if level is not None or min_proba is not None:
-            return self.predict_nodes(texts, level=level, min_proba=min_proba)[0]
-        if reject is False:
-            return self._fitted.answers(texts)
-        rate = 0.05 if reject is True else reject
-        if not 0 <= rate <= 1:
-            raise ValueError(f"reject must be a bool or a share from 0 to 1, got {reject!r}.")
-        strange = self.typicality(texts) < rate
-        answers = np.asarray(self._pipeline.answers(texts)).astype(object)
-        answers[strange] = None
-        return answers
+            return self.predict_nodes(texts, level=level, min_proba=min_proba, reject=rate)[0]
+        return self._fitted.answers(texts, rate)
 
-    def typicality(self, texts: Any) -> Float64:
+    def typicality(self, texts: Texts) -> Float64:
         """How like its classes each text is: the share of texts of these classes that are no more so.
 
         Low where no class stands out and words are unknown (see `genus.pipeline.rejection`). For "auto" only.
         """
         return self._fitted.typicality(texts)
 
-    def predict_proba(self, texts: Any) -> Float64:
+    def predict_proba(self, texts: Texts) -> Float64:
         """The probability of each class (in the order of `classes_`) for each text."""
         return np.exp(self.predict_log_proba(texts))
 
-    def predict_log_proba(self, texts: Any) -> Float64:
+    def predict_log_proba(self, texts: Texts) -> Float64:
         """The logarithm of `predict_proba`."""
         return self._fitted.log_proba(texts)
 
-    def leave_one_out_log_proba(self, texts: Any, labels: Any, sample_weight: Any = None) -> Float64:
+    def leave_one_out_log_proba(
+        self, texts: Texts, labels: GivenLabels, sample_weight: ArrayLike | None = None
+    ) -> Float64:
         """log p(c | text) for training texts, each by the model trained without it. Words keep their columns.
 
         A weighting stays as it was learned, and texts are weighed as they were when they were learned.
         """
-        texts, labels = pair(texts, labels)
-        return self._fitted.leave_one_out(texts, labels, sample_weight)
+        read, own = pair(texts, labels)
+        return self._fitted.leave_one_out(read, own, sample_weight)
 
-    def predict_top(self, texts: Any, k: int = 5) -> tuple[NDArray[Any], Float64]:
-        """The k most probable labels of each text and their probabilities, best first."""
-        return self._fitted.top(texts, k)
+    def predict_top(self, texts: Texts, k: int = 5, *, reject: bool | float = False) -> tuple[Labels, Float64]:
+        """The k most probable labels of each text and their probabilities, best first.
 
-    def explain(self, text: str, *, label: Any = None, against: Any = None) -> Explanation:
+        With ``reject`` (as for `predict`), the first label of a text that is unlike all classes is None.
+        """
+        return self._fitted.top(texts, k, _rejection_rate(reject))
+
+    def explain(self, text: str, *, label: Label = None, against: Label = None) -> Explanation:
         """Why this text is taken for `label` (by default the predicted one) and not for `against` (the next)."""
         if not isinstance(text, str):
             raise ValueError(f"explain takes one text (str), got {type(text).__name__}.")
-        log_proba = self._fitted.log_proba([text])[0]
-        order = np.argsort(-log_proba, kind="stable")
-        chosen = order[0] if label is None else self._class_number(label)
-        rival = next((c for c in order if c != chosen), chosen) if against is None else self._class_number(against)
-        evidence = self._pipeline.evidence(text, int(chosen), int(rival))
+        chosen = rival = 0
+
+        def choose(log_proba: Float64) -> tuple[int, int]:
+            nonlocal chosen, rival
+            order = np.argsort(-log_proba, kind="stable").tolist()
+            chosen = order[0] if label is None else self._class_number(label)
+            rival = next((c for c in order if c != chosen), chosen) if against is None else self._class_number(against)
+            return chosen, rival
+
+        log_proba, evidence = self._fitted.explained(text, choose)
         words = sorted(evidence.words, key=lambda w: (-abs(w.contribution), w.word))
         return Explanation(
             text=text,
@@ -261,7 +289,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
             typicality=evidence.typicality,
         )
 
-    def top_words(self, label: Any, n: int = 10) -> list[tuple[str, float]]:
+    def top_words(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class, with their weights."""
         return self._fitted.top_words(self._class_number(label), n)
 
@@ -271,7 +299,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
         return hasattr(self, "_pipeline")
 
     @property
-    def _fitted(self) -> TextPipeline | Pool | LabelPool:
+    def _fitted(self) -> FittedPipeline:
         if not hasattr(self, "_pipeline"):  # scikit-learn's check takes longer than an answer
             check_is_fitted(self)
         return self._pipeline
@@ -289,7 +317,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
         return self._pipeline.weighting
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> Labels:
         return self._pipeline.classes_
 
     # ------------------------------------------------------------------ files
@@ -306,13 +334,13 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
             raise ModelFileError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
         return loaded
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> State:
         check_is_fitted(self)
         if isinstance(self._pipeline, TextPipeline):
             return self._pipeline.get_state()
         return {"pool": self._pipeline, "leaderboard": self.leaderboard_, "cut_short": self.search_cut_short_}
 
-    def _set_state(self, state: Any) -> None:
+    def _set_state(self, state: Mapping[str, Any]) -> None:
         if "pool" in state:
             self._take(ChosenPool.from_state(state["pool"], state["leaderboard"], state["cut_short"]))
         else:
@@ -324,7 +352,14 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
     def _is_auto(self) -> bool:
         return isinstance(self.model, str) and self.model == "auto"
 
-    def _choose(self, texts: Any, labels: Any, sample_weight: Any, groups: Any, unlabeled: Any) -> ChosenPool:
+    def _choose(
+        self,
+        texts: Texts,
+        labels: GivenLabels,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        unlabeled: Texts | None,
+    ) -> ChosenPool:
         if holds_sets(labels):
             stated = (("unlabeled", unlabeled), ("tree", self.tree), ("class_prior", self._stated_prior))
             for name, value in stated:
@@ -332,11 +367,11 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
                     raise ValueError(f"{name} is for one label per text, not for sets.")
             return choose_sets(plain_texts(texts), labels, self._request, sample_weight=sample_weight, groups=groups)
         given = split_unlabeled(as_texts(texts), labels, sample_weight, groups, unlabeled)
-        texts, labels = pair(given.texts, given.labels)
-        check_two_classes(labels)
+        known, own = pair(given.texts, given.labels)
+        check_two_classes(own)
         with searching(self.verbose) as progress:
             return choose(
-                plain_texts(texts), labels, self._request, unlabeled=given.unlabeled,
+                plain_texts(known), own, self._request, unlabeled=given.unlabeled,
                 sample_weight=given.sample_weight, groups=given.groups, progress=progress,
             )  # fmt: skip
 
@@ -349,7 +384,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
             self.tree, self.class_prior,
         )  # fmt: skip
 
-    def _refuse_for_auto(self, unlabeled: Any) -> None:
+    def _refuse_for_auto(self, unlabeled: Texts | None) -> None:
         """Say what only "auto" can do, where it was asked of another model."""
         if unlabeled is not None:
             raise ValueError("texts without labels are for model='auto'.")
@@ -378,7 +413,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
 
     def _prediction_parameters(self) -> set[str]:
         """The parameters that act without the texts: a search need not fit again to change them."""
-        names: set[str] = getattr(self.model, "_prediction_parameters", set)()
+        names = self.model._prediction_parameters() if isinstance(self.model, Retunes) else set()
         return {f"model__{name}" for name in names - {"n_jobs"}}
 
     def _retuned(self, **params: Any) -> Self:
@@ -391,7 +426,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
         other._pipeline = replace(self._pipeline, model=self.model_._retuned(**plain))
         return other
 
-    def _last_step(self, texts: Any) -> tuple[str, Any, Any]:
+    def _last_step(self, texts: Texts) -> tuple[str, Any, Any]:
         """The prefix of the model's parameters, the fitted model, and the texts as it takes them."""
         assert isinstance(self._pipeline, TextPipeline)
         return "model__", self.model_, self._pipeline.matrix(texts)
@@ -417,8 +452,18 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator): 
             raise ValueError(f"weighting must be a name, a TermWeighting or None, got {self.weighting!r}.")
         return None if self.weighting is None else clone(self.weighting)
 
-    def _class_number(self, label: Any) -> int:
+    def _class_number(self, label: Label) -> int:
         found = np.flatnonzero(self.classes_ == label)
         if len(found) == 0:
             raise ValueError(f"{label!r} is not one of the {len(self.classes_)} classes of this model.")
         return int(found[0])
+
+
+def _rejection_rate(reject: bool | float | None) -> float | None:
+    """The false-rejection rate that was asked for, None for no rejection."""
+    if reject is False or reject is None:
+        return None
+    rate = 0.05 if reject is True else reject
+    if not 0 <= rate <= 1:
+        raise ValueError(f"reject must be a bool or a share from 0 to 1, got {reject!r}.")
+    return rate

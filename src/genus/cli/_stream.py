@@ -28,7 +28,7 @@ _CHUNK = 1 << 16  # bytes read at once: what is read when a signal comes is stil
 
 def streams(clf: TextClassifier, data: str, how: Reading) -> bool:
     """Whether this is a stream: JSON lines from standard input, and a model that learns online."""
-    return data == "-" and how.format in (None, "jsonl") and hasattr(clf.model_, "_learn_one")
+    return data == "-" and how.format in (None, "jsonl") and clf._pipeline.learns_online
 
 
 def learn_stream(

@@ -121,7 +121,9 @@ def _weighted(words: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
 
 def _nodes(clf: TextClassifier, label: Any, words: int) -> dict[str, Any]:
     """The hidden nodes of a class, if the model has any."""
-    if not hasattr(clf.model_, "_node_words"):
+    from genus.base.protocol import TellsNodes
+
+    if not isinstance(clf.model_, TellsNodes):
         return {}
     nodes = clf.hidden_nodes(label, words)
     return {

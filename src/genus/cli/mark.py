@@ -63,10 +63,8 @@ def mark(
         raise click.UsageError("--class applies to --message only: DATA has its own labels")
     if report is not None and data is None:
         raise click.UsageError("--report needs DATA")
-    from genus.classifier.questions import RELEVANCE
-
     clf = open_model(model)
-    clf._parts_with(*RELEVANCE)  # raises if the model cannot mark
+    clf._with_marks()  # raises if the model cannot mark
     if data is None:
         label = None if name is None else find_class(clf, name)
         _print_marked((clf.mark(text, label) for text in messages), as_json)

@@ -97,15 +97,15 @@ def predict(
     with working(f"classifying {data}", shown=writes_to_file()) as progress:
         for given in tables:
             if sets:
+                if reject is not None:
+                    clf.typicality(given.texts)  # says why there is none
                 answers, probabilities = _sets_of_labels(clf, given.texts)
             elif nodes:
-                found = clf.predict_nodes(given.texts, level=level, min_proba=min_proba)
+                found = clf.predict_nodes(given.texts, level=level, min_proba=min_proba, reject=reject)
                 answers, probabilities = (array[:, None].tolist() for array in found)
             else:
-                answers, probabilities = (array.tolist() for array in clf.predict_top(given.texts, top))
-            if reject is not None:
-                for names, typical in zip(answers, clf.typicality(given.texts), strict=True):
-                    names[0] = None if typical < reject else names[0]
+                rejected = False if reject is None else reject
+                answers, probabilities = (a.tolist() for a in clf.predict_top(given.texts, top, reject=rejected))
             rows = lines.of(given, answers, probabilities)
             sys.stdout.write("".join(f"{line}\n" for line in rows))
             progress(done := done + len(given))

@@ -22,6 +22,7 @@ from scipy import sparse
 from genus.base.arrays import Float64, Int64
 from genus.base.inverted_index import CosineIndex
 from genus.base.label_sets import SetRows
+from genus.base.protocol import State
 from genus.base.rows import SparseRows, row_sums, slice_rows
 
 N_NEIGHBORS = 40
@@ -55,17 +56,24 @@ class LabelNeighbors:
         out = np.empty((rows.n_rows, len(self._frequencies)))
         size = max(1, _BLOCK // max(out.shape[1], N_NEIGHBORS))
         for begin in range(0, rows.n_rows, size):
-            documents, shares = self.nearest(slice_rows(rows, begin, begin + size), n_threads)
-            ends = np.arange(len(documents) + 1) * documents.shape[1]
-            near = sparse.csr_array((shares.ravel(), documents.ravel(), ends), shape=(len(documents), len(self.sets)))
-            votes = (near @ self._members).toarray()
-            votes[~shares.any(axis=1)] = self._frequencies
-            out[begin : begin + size] = votes
-        return np.asarray(np.log((out + _FLOOR) / (self._frequencies + _FLOOR)))
+            out[begin : begin + size] = self.votes(*self.nearest(slice_rows(rows, begin, begin + size), n_threads))
+        return self.ratios(out)
+
+    def votes(self, documents: Int64, shares: Float64) -> Float64:
+        """v_l: the share of each label among the nearest documents, which `nearest` gives."""
+        ends = np.arange(len(documents) + 1) * documents.shape[1]
+        near = sparse.csr_array((shares.ravel(), documents.ravel(), ends), shape=(len(documents), len(self.sets)))
+        votes: Float64 = (near @ self._members).toarray()
+        votes[~shares.any(axis=1)] = self._frequencies
+        return votes
+
+    def ratios(self, votes: Float64) -> Float64:
+        """The log ratio of each label, from its votes."""
+        return np.asarray(np.log((votes + _FLOOR) / (self._frequencies + _FLOOR)))
 
     # Keeping
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> State:
         rows, sets = self.index.rows, self.sets
         return {
             "indptr": rows.indptr, "words": rows.indices, "values": rows.data,

@@ -9,25 +9,28 @@ nearest training documents say (`label_neighbors`). Offsets and w are the likeli
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
-from sklearn.base import BaseEstimator
 
-from genus.base.arrays import Float64, n_threads
+from genus.base.arrays import Float64, Int64, n_threads
 from genus.base.label_sets import take_sets
 from genus.base.labels import Labels
+from genus.base.protocol import BaseEstimator, Label, Params, State
 from genus.base.rows import SparseRows
 from genus.base.score_table import ScoreTable
-from genus.explain import DocumentEvidence
+from genus.explain import DocumentEvidence, WordEvidence
 from genus.multilabel.decoding import OBJECTIVES, LabelDecoder
 from genus.pipeline.evidence import Evidence, name_words
 from genus.pipeline.label_neighbors import N_NEIGHBORS, LabelNeighbors
+from genus.pipeline.protocol import ChooseClasses
+from genus.pipeline.single import TextPipeline
+from genus.text.inputs import Texts, as_texts
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 
@@ -39,13 +42,13 @@ class LabelMember:
     """A feature set of the texts and what its words add to each label's margin."""
 
     name: ClassVar[str] = "a margin for each label"
-    settings: ClassVar[dict[str, Any]] = {}
+    settings: ClassVar[Params] = {}
 
     vectorizer: Vectorizer
     weighting: TermWeighting
     table: ScoreTable
 
-    def rows(self, texts: Any) -> SparseRows:
+    def rows(self, texts: Texts) -> SparseRows:
         return self.weighting._transform_rows(self.vectorizer._transform_rows(texts)[0])
 
     def margins(self, rows: SparseRows, threads: int) -> Float64:
@@ -57,12 +60,12 @@ class NearMember:
     """The nearest training texts, as a member of the pool is described."""
 
     name: ClassVar[str] = "the nearest texts"
-    settings: ClassVar[dict[str, Any]] = {"n_neighbors": N_NEIGHBORS}
+    settings: ClassVar[Params] = {"n_neighbors": N_NEIGHBORS}
 
     vectorizer: Vectorizer
 
 
-class LabelPool(BaseEstimator):  # type: ignore[misc]
+class LabelPool(BaseEstimator):
     """Feature sets whose margins, and neighbours, add up to the log odds of labels. Made by `genus.auto`."""
 
     def __init__(self) -> None:
@@ -74,31 +77,39 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
         self.decoder = LabelDecoder()
         self.n_jobs: int | None = None
 
-    def log_odds(self, texts: Any) -> Float64:
+    def log_odds(self, texts: Texts) -> Float64:
         """Of each label: (n_texts, n_labels)."""
         threads = n_threads(self.n_jobs)
-        feature_sets = [member.rows(texts) for member in self.members]
-        odds = np.broadcast_to(self.offsets, (feature_sets[0].n_rows, len(self.labels))).copy()
-        for member, weights, rows in zip(self.members, self.weights, feature_sets, strict=False):
-            odds += weights * member.margins(rows, threads)
-        if self.neighbors is not None:
-            odds += self.weights[-1] * self.neighbors.log_ratios(feature_sets[0], threads)
+        given = as_texts(texts)  # which may be read once only
+        rows = [member.rows(given) for member in self.members]
+        near = None if self.neighbors is None else self.neighbors.log_ratios(rows[0], threads)
+        return self._stacked(rows, near, threads)
+
+    def _stacked(self, rows: Sequence[SparseRows], near: Float64 | None, threads: int) -> Float64:
+        """The log odds, from the rows of each member and the log ratios of the neighbours."""
+        odds = np.broadcast_to(self.offsets, (rows[0].n_rows, len(self.labels))).copy()
+        for member, weights, own in zip(self.members, self.weights, rows, strict=False):
+            odds += weights * member.margins(own, threads)
+        if near is not None:
+            odds += self.weights[-1] * near
         return odds
 
-    def log_proba(self, texts: Any) -> Float64:
+    def log_proba(self, texts: Texts) -> Float64:
         """log of the probability that a text has each label."""
         return -np.logaddexp(0, -self.log_odds(texts))
 
-    def answers(self, texts: Any) -> list[set[Any]]:
+    def answers(self, texts: Texts, reject: float | None = None) -> list[set[Label]]:
         """The set of labels of each text."""
+        self._refuse(texts, reject)
         chosen = self.decoder.predict(expit(self.log_odds(texts)))
         labels = self.labels.tolist()
         return [{labels[i] for i in np.flatnonzero(row)} for row in chosen]
 
-    def answer_one(self, text: str) -> set[Any]:
+    def answer_one(self, text: str) -> set[Label]:
         return self.answers([text])[0]
 
-    def top(self, texts: Any, k: int) -> tuple[NDArray[Any], Float64]:
+    def top(self, texts: Texts, k: int, reject: float | None = None) -> tuple[Labels, Float64]:
+        self._refuse(texts, reject)
         log_proba = self.log_proba(texts)
         order = np.argsort(-log_proba, axis=1, kind="stable")[:, :k]
         return self.labels[order], np.exp(np.take_along_axis(log_proba, order, axis=1))
@@ -108,44 +119,49 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
         near = [] if self.neighbors is None else [NearMember(self.vectorizer)]
         return list(zip([*self.members, *near], self.weights.mean(axis=1).tolist(), strict=True))
 
-    def evidence(self, text: str, label: int, rival: int) -> Evidence:
+    def explained(self, text: str, choose: ChooseClasses) -> tuple[Float64, Evidence]:
         """What a text says for a label, whatever the others."""
-        words: dict[str, Any] = {}
+        counted = [member.vectorizer._transform_rows([text]) for member in self.members]
+        rows = [member.weighting._transform_rows(c) for member, (c, _) in zip(self.members, counted, strict=True)]
+        nearest = None if self.neighbors is None else self.neighbors.nearest(rows[0], 1)
+        ratios = None
+        if self.neighbors is not None and nearest is not None:
+            ratios = self.neighbors.ratios(self.neighbors.votes(*nearest))
+        log_proba = -np.logaddexp(0, -self._stacked(rows, ratios, 1))[0]
+        label = choose(log_proba)[0]
+        words: dict[str, WordEvidence] = {}
         prior = float(self.offsets[label])
-        n_unknown = n_words = 0
-        for k, (member, weight) in enumerate(zip(self.members, self.weights[:, label].tolist(), strict=False)):
-            counts, unknown = member.vectorizer._transform_rows([text])
-            row = member.weighting._transform_rows(counts)
+        weights = self.weights[:, label].tolist()
+        for member, weight, (counts, _), row in zip(self.members, weights, counted, rows, strict=False):
             ids = np.array([label])
             values = [x * member.table.evidence(int(w), ids)[0] for w, x in zip(row.indices, row.data, strict=True)]
             prior += float(weight * member.table.bias[label])
             for word in name_words(member.vectorizer, text, counts, weight * np.array(values, dtype=np.float64)):
                 words[word.word] = word.plus(words[word.word].contribution) if word.word in words else word
-            if k == 0:
-                n_unknown, n_words = int(unknown[0]), int(unknown[0]) + int(counts.data.sum())
-        terms, documents = self._near_evidence(text, label)
-        return Evidence(prior, tuple(words.values()), terms, documents, (), n_unknown, n_words)
+        counts, unknown = counted[0]
+        n_unknown = int(unknown[0])
+        terms = {} if ratios is None else {"choice of documents": float(weights[-1] * ratios[0, label])}
+        documents = () if nearest is None else self._documents(*nearest)
+        n_words = n_unknown + int(counts.data.sum())
+        return log_proba, Evidence(prior, tuple(words.values()), terms, documents, (), n_unknown, n_words)
 
-    def _near_evidence(self, text: str, label: int) -> tuple[dict[str, float], tuple[DocumentEvidence, ...]]:
-        """What the neighbours add, and the nearest of them."""
-        if self.neighbors is None:
-            return {}, ()
-        rows, labels = self.members[0].rows([text]), self.labels.tolist()
-        numbers, shares = (found[0, :_SHOWN].tolist() for found in self.neighbors.nearest(rows, 1))
-        sets = take_sets(self.neighbors.sets, np.array(numbers, dtype=np.int64))
+    def _documents(self, numbers: Int64, shares: Float64) -> tuple[DocumentEvidence, ...]:
+        """The nearest of a text's neighbours, with their labels."""
+        assert self.neighbors is not None
+        labels, shown = self.labels.tolist(), numbers[0, :_SHOWN]
+        sets = take_sets(self.neighbors.sets, shown.astype(np.int64))
         named = [" + ".join(str(labels[i]) for i in sets.members[a:b]) for a, b in pairwise(sets.indptr.tolist())]
-        documents = (DocumentEvidence(*each) for each in zip(numbers, named, shares, strict=True) if each[2] > 0)
-        added = self.weights[-1, label] * self.neighbors.log_ratios(rows, 1)[0, label]
-        return {"choice of documents": float(added)}, tuple(documents)
+        found = zip(shown.tolist(), named, shares[0, :_SHOWN].tolist(), strict=True)
+        return tuple(DocumentEvidence(*each) for each in found if each[2] > 0)
 
-    def top_words(self, label: int, n: int) -> list[tuple[str, float]]:
+    def top_words(self, c: int, n: int) -> list[tuple[str, float]]:
         """The words that add most to a label's log odds, by the first feature set."""
         member = self.members[0]
-        cells = np.flatnonzero(member.table.classes == label)
+        cells = np.flatnonzero(member.table.classes == c)
         best = cells[np.argsort(-member.table.values[cells], kind="stable")[:n]]
         columns = np.searchsorted(member.table.indptr, best, side="right") - 1
         words = member.vectorizer._words
-        return [(words.at(int(c)), float(v)) for c, v in zip(columns, member.table.values[best], strict=True)]
+        return [(words.at(int(w)), float(v)) for w, v in zip(columns, member.table.values[best], strict=True)]
 
     @property
     def classes_(self) -> Labels:
@@ -163,27 +179,43 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
         return self
 
     @property
+    def pipelines(self) -> list[TextPipeline]:
+        return []  # its members have tables of scores, not models
+
+    @property
     def vectorizer(self) -> Vectorizer:
         return self.members[0].vectorizer
 
-    def leave_one_out(self, texts: Any, labels: Any, sample_weight: Any) -> NoReturn:
+    def leave_one_out(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> NoReturn:
         raise ValueError("a pool cannot leave texts out exactly; leaderboard_ has its scores on texts left out.")
 
-    def partial_fit(self, texts: Any, labels: Any, sample_weight: Any) -> None:
+    def partial_fit(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> None:
         raise ValueError("sets of labels are learned all at once: fit again.")
 
-    def unlearn(self, texts: Any, labels: Any, sample_weight: Any) -> None:
+    def unlearn(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> None:
         raise ValueError("sets of labels are learned all at once: fit again, without these texts.")
 
-    def answer_nodes(self, texts: Any, level: int | None, min_proba: float | None) -> NoReturn:
+    def learn_one(self, text: str, label: Label, weight: float) -> NoReturn:
+        raise ValueError("sets of labels are learned all at once: fit again.")
+
+    def unlearn_documents(self, numbers: ArrayLike) -> NoReturn:
+        raise ValueError("sets of labels are learned all at once: fit again, without these texts.")
+
+    def answer_nodes(
+        self, texts: Texts, level: int | None, min_proba: float | None, reject: float | None = None
+    ) -> NoReturn:
         raise ValueError("sets of labels have no tree of classes.")
 
-    def typicality(self, texts: Any) -> Float64:
+    def typicality(self, texts: Texts) -> NoReturn:
         raise ValueError("a text of none of these has an empty set of labels, or improbable ones: see predict_proba.")
+
+    def _refuse(self, texts: Texts, reject: float | None) -> None:
+        if reject is not None:
+            self.typicality(texts)
 
     # Keeping
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> State:
         return {
             "labels": self.labels,
             "offsets": self.offsets,
@@ -222,7 +254,7 @@ class LabelPool(BaseEstimator):  # type: ignore[misc]
         self.decoder.n_labels_, self.decoder.thresholds_ = n, thresholds
 
 
-def _member(part: Any) -> LabelMember:
+def _member(part: Mapping[str, Any]) -> LabelMember:
     vectorizer, weighting = part["vectorizer"], part["weighting"]
     table = ScoreTable(**{name: part[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
     table.check_shapes()

@@ -11,21 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, cast
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
 
 from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, n_threads
+from genus.base.labels import Labels
+from genus.base.protocol import BaseEstimator, CountsClasses, Label, State
 from genus.base.rows import SparseRows, row_sums, take_rows
 from genus.calibration import Temperature, margin
 from genus.explain import WordEvidence
 from genus.pipeline.evidence import Evidence, evidence_of, sum_terms
+from genus.pipeline.protocol import ChooseClasses
 from genus.pipeline.rejection import Rejection
-from genus.pipeline.single import LEARN_MORE, UNLEARN, TextPipeline, counts_learned, drop_words
-from genus.text.inputs import as_texts
+from genus.pipeline.single import TextPipeline, counts_learned, drop_words
+from genus.text.inputs import Texts, as_texts
 from genus.text.vectorizer import Vectorizer
 from genus.tree.answers import TreeAnswers, check_question
 from genus.tree.label_tree import LabelTree, tree_of
@@ -40,7 +42,7 @@ class Counted(NamedTuple):
     lengths: Float64
 
     @classmethod
-    def from_texts(cls, vectorizer: Vectorizer, texts: Any) -> Counted:
+    def from_texts(cls, vectorizer: Vectorizer, texts: Texts) -> Counted:
         rows, unknown = vectorizer._transform_rows(texts)
         return cls(rows, unknown, row_sums(rows.indptr, rows.data))
 
@@ -49,7 +51,7 @@ class Counted(NamedTuple):
         return Counted(take_rows(self.rows, numbers), self.unknown[numbers], self.lengths[numbers])
 
 
-class Pool(BaseEstimator):  # type: ignore[misc]
+class Pool(BaseEstimator):
     """Classifiers of one set of classes, their temperatures and weights, and what is usual among their texts.
 
     Answers as a `TextPipeline` does; its members are such. Members that read texts alike have one vectorizer: it counts
@@ -62,7 +64,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         self.weights: Float64 = np.zeros(0)
         self.rejection: Rejection | None = None
         self.pool_temperature = Temperature()
-        self.prior_corrections: dict[Any, float] = {}  # of the classes' scores, where texts to come have other priors
+        self.prior_corrections: dict[Label, float] = {}  # of the classes' scores, where texts to come have other priors
         self.tree: LabelTree | None = None  # as it was given
 
     @classmethod
@@ -74,7 +76,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         rejection: Rejection | None,
         *,
         pool_temperature: Temperature | None = None,
-        prior_corrections: Mapping[Any, float] | None = None,
+        prior_corrections: Mapping[Label, float] | None = None,
         tree: LabelTree | None = None,
     ) -> Pool:
         pool = cls()
@@ -84,14 +86,13 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         return pool
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> Labels:
         return self.members[0].classes_
 
     @property
     def class_count_(self) -> Float64:
         """The documents of each class, by their weights."""
-        counts: Float64 = self.members[0].model.class_count_
-        return counts
+        return cast(CountsClasses, self.members[0].model).class_count_
 
     @property
     def prior_correction(self) -> Float64:
@@ -118,16 +119,26 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         return self
 
     @property
+    def pipelines(self) -> list[TextPipeline]:
+        return self.members
+
+    @property
     def vectorizer(self) -> Vectorizer:
         return self.members[0].vectorizer
 
-    def leave_one_out(self, texts: Any, labels: Any, sample_weight: Any) -> NoReturn:
+    def leave_one_out(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> NoReturn:
         raise ValueError("a pool cannot leave texts out exactly; leaderboard_ has its scores on texts left out.")
 
-    def top_words(self, label: int, n: int) -> list[tuple[str, float]]:
+    def learn_one(self, text: str, label: Label, weight: float) -> NoReturn:
+        raise ValueError("a pool does not learn online; use partial_fit, or model='dmnb'.")
+
+    def unlearn_documents(self, numbers: ArrayLike) -> NoReturn:
+        raise ValueError("the members of a pool do not number their documents alike; use unlearn.")
+
+    def top_words(self, c: int, n: int) -> list[tuple[str, float]]:
         """The words that speak most for a class, by the first member that counts words."""
         member = next((m for m in self.members if m.vectorizer.analyzer == "word"), self.members[0])
-        return member.top_words(label, n)
+        return member.top_words(c, n)
 
     # Answers
 
@@ -140,7 +151,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         """The members that read by this vectorizer."""
         return [member for member in self.members if member.vectorizer is vectorizer]
 
-    def _counted(self, texts: Any) -> list[Counted]:
+    def _counted(self, texts: Texts) -> list[Counted]:
         """Texts as each member counts them."""
         texts = as_texts(texts)
         vectorizers = {id(vectorizer): Counted.from_texts(vectorizer, texts) for vectorizer in self.vectorizers}
@@ -165,7 +176,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         sums *= self.pool_temperature.factors(margin(sums))[:, np.newaxis]
         return sums
 
-    def scores(self, texts: Any) -> tuple[Float64, Float64]:
+    def scores(self, texts: Texts) -> tuple[Float64, Float64]:
         """The pooled scores of the classes, by the learned priors, and each text's share of words that are known.
 
         Known, that is, to the first member.
@@ -173,21 +184,30 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         counted = self._counted(texts)
         return self._sharpened(self._sums(counted)), known_shares(counted[0].lengths, counted[0].unknown)
 
-    def log_proba(self, texts: Any) -> Float64:
-        scores = self.scores(texts)[0]
+    def log_proba(self, texts: Texts) -> Float64:
+        return self._normalized(self.scores(texts)[0])
+
+    def _normalized(self, scores: Float64) -> Float64:
+        """log P(c | d) by the stated priors. Scores are changed in place."""
         scores += self.prior_correction
         _core.normalize_log_rows(scores, n_threads(self.vectorizer.n_jobs))
         return scores
 
-    def answers(self, texts: Any) -> NDArray[Any]:
+    def answers(self, texts: Texts, reject: float | None = None) -> Labels:
         """The most probable label of each text."""
         counted = self._counted(texts)
-        if self.prior_corrections:
-            best = (self._sharpened(self._sums(counted)) + self.prior_correction).argmax(axis=1)
-        else:  # the pool temperature changes no order
-            best = self._best_classes(counted)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
+        atypical = None
+        if reject is None and not self.prior_corrections:  # the pool temperature changes no order
+            best: NDArray[np.integer] = self._best_classes(counted)
+        else:
+            sums = self._sums(counted)
+            best = sums.argmax(axis=1)
+            scores = self._sharpened(sums)
+            if self.prior_corrections:
+                best = (scores + self.prior_correction).argmax(axis=1)
+            if reject is not None:
+                atypical = self._typicality(scores, known_shares(counted[0].lengths, counted[0].unknown)) < reject
+        return _without(self.classes_[best], atypical)
 
     def _best_classes(self, counted: Sequence[Counted]) -> Int32:
         """The best class of each text by the members' scores, which are rough first where that is faster."""
@@ -204,38 +224,58 @@ class Pool(BaseEstimator):  # type: ignore[misc]
     def answer_one(self, text: str) -> Any:
         return self.answers([text])[0].item()
 
-    def top(self, texts: Any, k: int) -> tuple[NDArray[Any], Float64]:
-        return top_labels(self.log_proba(texts), self.classes_, k, self.vectorizer.n_jobs)
+    def top(self, texts: Texts, k: int, reject: float | None = None) -> tuple[Labels, Float64]:
+        log_proba, atypical = self._log_proba_and_atypical(texts, reject)
+        labels, probabilities = top_labels(log_proba, self.classes_, k, self.vectorizer.n_jobs)
+        return _without(labels, atypical), probabilities
 
-    def answer_nodes(self, texts: Any, level: int | None, min_proba: float | None) -> tuple[NDArray[Any], Float64]:
+    def answer_nodes(
+        self, texts: Texts, level: int | None, min_proba: float | None, reject: float | None = None
+    ) -> tuple[Labels, Float64]:
         """Nodes of the tree: see `genus.models.hierarchical.base`."""
         if not hasattr(self, "tree_"):
             raise ValueError("a pool has no tree of classes unless labels are paths such as 'a/b', or tree= is given.")
         check_question(level, min_proba)
         tree = TreeAnswers(TreePaths.of(self.tree_, self.classes_.tolist()))
-        nodes, probabilities = tree.answers(np.exp(self.log_proba(texts)), level, min_proba)
-        return tree.named(nodes), probabilities
+        log_proba, atypical = self._log_proba_and_atypical(texts, reject)
+        nodes, probabilities = tree.answers(np.exp(log_proba), level, min_proba)
+        return _without(tree.named(nodes), atypical), probabilities
 
-    def typicality(self, texts: Any) -> Float64:
+    def typicality(self, texts: Texts) -> Float64:
         """The share of texts of the known classes that are no more like them than these are."""
+        self._check_rejection()
+        return self._typicality(*self.scores(texts))
+
+    def _typicality(self, scores: Float64, known: Float64) -> Float64:
+        return self._check_rejection().typicality(scores, known)
+
+    def _check_rejection(self) -> Rejection:
         if self.rejection is None:
             raise ValueError("nothing is known of how texts of these classes look: fit again.")
-        return self.rejection.typicality(*self.scores(texts))
+        return self.rejection
+
+    def _log_proba_and_atypical(self, texts: Texts, reject: float | None) -> tuple[Float64, NDArray[np.bool_] | None]:
+        """log P(c | d), and which texts are to be rejected; None where that is not asked for."""
+        scores, shares = self.scores(texts)
+        atypical = None if reject is None else np.asarray(self._typicality(scores, shares) < reject)
+        return self._normalized(scores), atypical
 
     # Learning
 
-    def partial_fit(self, texts: Any, labels: Any, sample_weight: Any) -> None:
+    def partial_fit(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> None:
         """What was chosen and how it is weighed stays; every member learns."""
         self._check_new(labels)
-        self._require(*LEARN_MORE)
+        for member in self.members:
+            member.learner  # noqa: B018 (refuses, before anything has changed)
         texts = as_texts(texts)
         for vectorizer in self.vectorizers:
             counts = vectorizer._partial_fit_rows(texts)
             for member in self.readers(vectorizer):
                 member.learn_counts(counts, labels, sample_weight)
 
-    def unlearn(self, texts: Any, labels: Any, sample_weight: Any) -> None:
-        self._require(*UNLEARN)
+    def unlearn(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> None:
+        for member in self.members:
+            member.unlearner  # noqa: B018 (refuses, before anything has changed)
         texts = as_texts(texts)
         learned = {id(vectorizer): counts_learned(vectorizer, texts) for vectorizer in self.vectorizers}
         unlearned = {}
@@ -244,11 +284,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         for vectorizer in self.vectorizers:
             drop_words(readers := self.readers(vectorizer), [unlearned[id(member)] for member in readers])
 
-    def _require(self, method: str, what: str) -> None:
-        for member in self.members:
-            member.require(method, what)
-
-    def _check_new(self, labels: Any) -> None:
+    def _check_new(self, labels: Labels) -> None:
         """What was stated for each class leaves no room for new ones."""
         new = np.setdiff1d(labels, self.classes_)
         for name, stated in (("tree", self.tree is not None), ("class_prior", bool(self.prior_corrections))):
@@ -261,11 +297,14 @@ class Pool(BaseEstimator):  # type: ignore[misc]
 
     # Evidence
 
-    def evidence(self, text: str, chosen: int, rival: int) -> Evidence:
+    def explained(self, text: str, choose: ChooseClasses) -> tuple[Float64, Evidence]:
         """The members' evidence, each with its part in the sum."""
         correction, counted = self.prior_correction, self._counted([text])
         sums = self._sums(counted)
         pool_temperature = float(self.pool_temperature.factors(margin(sums))[0])
+        scores = pool_temperature * sums
+        log_proba = self._normalized(scores.copy())[0]
+        chosen, rival = choose(log_proba)
         parts = [
             (pool_temperature * float(factors[0]), evidence_of(member, text, (seen.rows, seen.unknown), chosen, rival))
             for member, seen, factors in zip(self.members, counted, self._factors(counted), strict=True)
@@ -277,7 +316,7 @@ class Pool(BaseEstimator):  # type: ignore[misc]
                 words[word.word] = known.plus(factor * word.contribution)
         first = parts[0][1]
         share = known_shares(counted[0].lengths, counted[0].unknown)
-        return Evidence(
+        return log_proba, Evidence(
             sum(factor * part.prior for factor, part in parts) + float(correction[chosen] - correction[rival]),
             tuple(words.values()),
             sum_terms((factor, part.terms) for factor, part in parts),
@@ -285,12 +324,12 @@ class Pool(BaseEstimator):  # type: ignore[misc]
             (),
             first.n_unknown,
             first.n_words,
-            None if self.rejection is None else float(self.rejection.typicality(pool_temperature * sums, share)[0]),
+            None if self.rejection is None else float(self.rejection.typicality(scores, share)[0]),
         )
 
     # Keeping
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> State:
         vectorizers = self.vectorizers
         place = {id(vectorizer): i for i, vectorizer in enumerate(vectorizers)}
         return {
@@ -337,7 +376,16 @@ class Pool(BaseEstimator):  # type: ignore[misc]
         self.rejection = None if rejection is None else Rejection.from_state(rejection)
 
 
-def _vectorizer_at(vectorizers: Any, member: Mapping[str, Any]) -> Any:
+def _without(labels: Labels, atypical: NDArray[np.bool_] | None) -> Labels:
+    """The labels with None as the answer, or the first of several, for texts that are to be rejected."""
+    if atypical is None:
+        return labels
+    answers = labels.astype(object)
+    answers[(atypical, 0)[: answers.ndim]] = None
+    return answers
+
+
+def _vectorizer_at(vectorizers: object, member: Mapping[str, Any]) -> Any:
     """The vectorizer of a member, by its place in a file."""
     place = member["vectorizer"]
     if not isinstance(vectorizers, list) or type(place) is not int or not 0 <= place < len(vectorizers):
@@ -345,12 +393,12 @@ def _vectorizer_at(vectorizers: Any, member: Mapping[str, Any]) -> Any:
     return vectorizers[place]
 
 
-def top_labels(log_proba: Float64, labels: NDArray[Any], k: int, n_jobs: int | None) -> tuple[NDArray[Any], Float64]:
+def top_labels(log_proba: Float64, labels: Labels, k: int, n_jobs: int | None) -> tuple[Labels, Float64]:
     """The k most probable labels of each row and their probabilities."""
     columns, probabilities = _core.top_of_rows(log_proba, min(k, len(labels)), n_threads(n_jobs))
     return labels[columns], probabilities
 
 
-def known_shares(lengths: Float64, unknown: NDArray[Any]) -> Float64:
+def known_shares(lengths: Float64, unknown: Int32 | Float64) -> Float64:
     """Which share of each text's words is known; 0 for a text without words."""
     return np.asarray(lengths / np.maximum(lengths + unknown, 1.0))

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr
 
 from genus.base.arrays import Float64
+from genus.base.protocol import State
 from genus.calibration import margin
 
 _N_QUANTILES = 1001
@@ -53,7 +54,7 @@ class Rejection:
         found = parts_of(np.asarray(scores, dtype=np.float64), np.asarray(known_shares))
         return _rank(self.familiarities, _familiarity(self.parts, found))
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> State:
         return {"parts": self.parts, "familiarities": self.familiarities}
 
     @classmethod

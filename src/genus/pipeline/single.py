@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from functools import cached_property
+from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from genus.base.arrays import Float64, Int64
+from genus.base.labels import Labels
+from genus.base.protocol import (
+    HasTree,
+    Label,
+    LearnsMore,
+    LearnsOnline,
+    LeavesOneOut,
+    Model,
+    Params,
+    RemembersDocuments,
+    ScoresRows,
+    State,
+    Unlearns,
+)
 from genus.base.rows import SparseRows, to_matrix
 from genus.pipeline.evidence import Evidence, evidence_of
+from genus.pipeline.protocol import ChooseClasses
+from genus.text.inputs import Texts
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 
-# The method that does it, and what a model without it cannot do.
-LEARN_MORE = ("_partial_fit_rows", "learn more: train it again with all texts")
-UNLEARN = ("_unlearn_rows", "unlearn: train it again without these texts")
+Capability = TypeVar("Capability")
 
 
 @dataclass(frozen=True)
@@ -26,12 +41,11 @@ class TextPipeline:
 
     vectorizer: Vectorizer
     weighting: TermWeighting | None
-    model: Any
+    model: Model
 
     @property
-    def classes_(self) -> NDArray[Any]:
-        classes: NDArray[Any] = self.model.classes_
-        return classes
+    def classes_(self) -> Labels:
+        return self.model.classes_
 
     exclusive: ClassVar[bool] = True  # a text has one label
 
@@ -40,22 +54,45 @@ class TextPipeline:
         return type(self.model).__name__
 
     @property
-    def settings(self) -> dict[str, Any]:
-        settings: dict[str, Any] = self.model.get_params()
-        return settings
+    def settings(self) -> Params:
+        return self.model.get_params()
 
     @property
     def members(self) -> list[TextPipeline]:
         """A pool of classifiers has several."""
         return [self]
 
+    @property
+    def pipelines(self) -> list[TextPipeline]:
+        return [self]
+
+    # What the model can do, or a ValueError that says what to do instead
+
+    def require(self, capability: type[Capability], what: str) -> Capability:
+        """The model, if it has a capability."""
+        if not isinstance(self.model, capability):
+            raise ValueError(f"{self.name} cannot {what}.")
+        return self.model
+
+    @property
+    def learner(self) -> LearnsMore:
+        return self.require(LearnsMore, "learn more: train it again with all texts")
+
+    @property
+    def unlearner(self) -> Unlearns:
+        return self.require(Unlearns, "unlearn: train it again without these texts")
+
+    @cached_property  # asked for with every text of a stream
+    def _online(self) -> LearnsOnline | None:
+        return self.model if isinstance(self.model, LearnsOnline) else None
+
     # Rows
 
-    def rows(self, texts: Any) -> SparseRows:
+    def rows(self, texts: Texts) -> SparseRows:
         """Texts that ask, as the model takes them."""
         return self.weighted(self.vectorizer._transform_rows(texts)[0])
 
-    def matrix(self, texts: Any) -> Any:
+    def matrix(self, texts: Texts) -> Any:
         """The same as a sparse matrix."""
         return to_matrix(self.rows(texts))
 
@@ -64,95 +101,106 @@ class TextPipeline:
 
     # Learning
 
-    def fit(self, texts: Any, labels: NDArray[Any], sample_weight: Any) -> None:
+    def fit(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> None:
         rows = self.vectorizer._fit_rows(texts)
         if self.weighting is not None:
             rows = self.weighting._fit_rows(rows)
         self.model._fit_rows(rows, labels, sample_weight)
 
-    def partial_fit(self, texts: Any, labels: NDArray[Any], sample_weight: Any, *, first: bool = False) -> None:
-        self.require(*LEARN_MORE)
+    def partial_fit(
+        self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None, *, first: bool = False
+    ) -> None:
+        self.learner  # noqa: B018 (refuses, before the vectorizer learns)
         self.learn_counts(self.vectorizer._partial_fit_rows(texts), labels, sample_weight, first=first)
 
     def learn_counts(
-        self, counts: SparseRows, labels: NDArray[Any], sample_weight: Any, *, first: bool = False
+        self, counts: SparseRows, labels: Labels, sample_weight: ArrayLike | None, *, first: bool = False
     ) -> None:
         """Learn more from texts that the vectorizer has learned and counted."""
         if self.weighting is not None:
             counts = self.weighting._fit_rows(counts) if first else self.weighting._document_rows(counts)
-        self.model._partial_fit_rows(counts, labels, sample_weight)
+        self.learner._partial_fit_rows(counts, labels, sample_weight)
 
     @property
     def learns_online(self) -> bool:
-        return hasattr(self.model, "_learn_one")
+        return self._online is not None
 
-    def learn_one(self, text: str, label: Any, weight: float) -> None:
+    def learn_one(self, text: str, label: Label, weight: float) -> None:
         rows = self.vectorizer._stream_rows(text)
         if self.weighting is not None:
             rows = self.weighting._document_rows(rows)
-        self.model._learn_one(rows, label, weight)
+        if self._online is None:
+            raise ValueError(f"{self.name} does not learn online; use model='dmnb'.")
+        self._online._learn_one(rows, label, weight)
 
-    def unlearn(self, texts: Any, labels: NDArray[Any], sample_weight: Any) -> None:
-        self.require(*UNLEARN)
+    def unlearn(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> None:
+        self.unlearner  # noqa: B018 (refuses, before anything is counted)
         drop_words([self], [self.unlearn_counts(counts_learned(self.vectorizer, texts), labels, sample_weight)])
 
-    def unlearn_counts(self, counts: SparseRows, labels: NDArray[Any], sample_weight: Any) -> SparseRows:
+    def unlearn_counts(self, counts: SparseRows, labels: Labels, sample_weight: ArrayLike | None) -> SparseRows:
         """Unlearn texts that are counted; the words stay. The rows as the model had learned them."""
         rows = counts if self.weighting is None else self.weighting._document_rows(counts)
-        self.model._unlearn_rows(rows, labels, sample_weight)
+        self.unlearner._unlearn_rows(rows, labels, sample_weight)
         return rows
 
-    def unlearn_documents(self, numbers: Any) -> None:
-        drop_words([self], [self.model._unlearn_numbers(self.model._check_numbers(numbers))])
+    def unlearn_documents(self, numbers: ArrayLike) -> None:
+        model = self.require(RemembersDocuments, "unlearn by number: it keeps sums, not documents; use model='tdm'")
+        drop_words([self], [model._unlearn_numbers(model._check_numbers(numbers))])
 
     # Answers
 
-    def answers(self, texts: Any) -> NDArray[Any]:
-        labels: NDArray[Any] = self.model._predict_rows(self.rows(texts))
-        return labels
+    def answers(self, texts: Texts, reject: float | None = None) -> Labels:
+        self._refuse(texts, reject)
+        return self.model._predict_rows(self.rows(texts))
 
     def answer_one(self, text: str) -> Any:
         rows = self.rows([text])
-        if hasattr(self.model, "_predict_one"):
-            return self.model._predict_one(rows)
+        if self._online is not None:
+            return self._online._predict_one(rows)
         return self.model._predict_rows(rows)[0].item()
 
-    def log_proba(self, texts: Any) -> Float64:
-        log_proba: Float64 = self.model._log_proba_rows(self.rows(texts))
-        return log_proba
+    def log_proba(self, texts: Texts) -> Float64:
+        return self.model._log_proba_rows(self.rows(texts))
 
-    def top(self, texts: Any, k: int) -> tuple[NDArray[Any], Float64]:
-        top: tuple[NDArray[Any], Float64] = self.model._predict_top_rows(self.rows(texts), k)
-        return top
+    def top(self, texts: Texts, k: int, reject: float | None = None) -> tuple[Labels, Float64]:
+        self._refuse(texts, reject)
+        return self.model._predict_top_rows(self.rows(texts), k)
 
-    def answer_nodes(self, texts: Any, level: int | None, min_proba: float | None) -> tuple[NDArray[Any], Float64]:
-        if not hasattr(self.model, "_predict_node_rows"):
+    def answer_nodes(
+        self, texts: Texts, level: int | None, min_proba: float | None, reject: float | None = None
+    ) -> tuple[Labels, Float64]:
+        if not isinstance(self.model, HasTree):
             raise ValueError(f"{self.name} has no tree of classes; use model='hm'.")
-        nodes: tuple[NDArray[Any], Float64] = self.model._predict_node_rows(self.rows(texts), level, min_proba)
-        return nodes
+        self._refuse(texts, reject)
+        return self.model._predict_node_rows(self.rows(texts), level, min_proba)
 
-    def leave_one_out(self, texts: Any, labels: NDArray[Any], sample_weight: Any) -> Float64:
-        self.require("leave_one_out_log_proba", "leave texts out exactly")
+    def leave_one_out(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> Float64:
+        model = self.require(LeavesOneOut, "leave texts out exactly")
         rows = self.vectorizer._transform_rows(texts)[0]
         if self.weighting is not None:
             rows = self.weighting._document_rows(rows)
-        log_proba: Float64 = self.model.leave_one_out_log_proba(to_matrix(rows), labels, sample_weight=sample_weight)
-        return log_proba
+        return model.leave_one_out_log_proba(to_matrix(rows), labels, sample_weight=sample_weight)
 
-    def typicality(self, texts: Any) -> NoReturn:
+    def typicality(self, texts: Texts) -> NoReturn:
         raise ValueError("typicality needs texts that were left out while learning; use model='auto'.")
 
-    def evidence(self, text: str, chosen: int, rival: int) -> Evidence:
-        return evidence_of(self, text, self.vectorizer._transform_rows([text]), chosen, rival)
+    def _refuse(self, texts: Texts, reject: float | None) -> None:
+        if reject is not None:
+            self.typicality(texts)
 
-    def neighbors(self, texts: Any, k: int) -> tuple[Int64, Float64]:
-        found: tuple[Int64, Float64] = self.model._neighbors_rows(self.rows(texts), k)
-        return found
+    def explained(self, text: str, choose: ChooseClasses) -> tuple[Float64, Evidence]:
+        counted = self.vectorizer._transform_rows([text])
+        log_proba = self.model._log_proba_rows(self.weighted(counted[0]))[0]
+        return log_proba, evidence_of(self, text, counted, *choose(log_proba))
+
+    def neighbors(self, texts: Texts, k: int) -> tuple[Int64, Float64]:
+        model = self.require(RemembersDocuments, "tell neighbors: it keeps sums, not documents; use model='tdm'")
+        return model._neighbors_rows(self.rows(texts), k)
 
     def top_words(self, c: int, n: int) -> list[tuple[str, float]]:
         return self.named(*self.model._top_words(c, n))
 
-    def named(self, columns: Iterable[Any], weights: Iterable[Any]) -> list[tuple[str, float]]:
+    def named(self, columns: Iterable[int], weights: Iterable[float]) -> list[tuple[str, float]]:
         """Columns by their words."""
         if self.vectorizer.n_hash is not None:
             return [(f"column {c}", float(w)) for c, w in zip(columns, weights, strict=True)]
@@ -161,25 +209,21 @@ class TextPipeline:
 
     # Keeping
 
-    def require(self, method: str, what: str) -> None:
-        if not hasattr(self.model, method):
-            raise ValueError(f"{self.name} cannot {what}.")
-
-    def get_state(self) -> dict[str, Any]:
-        state = {"vectorizer": self.vectorizer, "model": self.model}
+    def get_state(self) -> State:
+        state: State = {"vectorizer": self.vectorizer, "model": self.model}
         return state if self.weighting is None else state | {"weighting": self.weighting}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> TextPipeline:
         vectorizer, model, weighting = state["vectorizer"], state["model"], state.get("weighting")
-        if not isinstance(vectorizer, Vectorizer) or not hasattr(model, "_log_proba_rows"):
+        if not isinstance(vectorizer, Vectorizer) or not isinstance(model, ScoresRows):
             raise ValueError("a vectorizer and a model were expected")
         if not (weighting is None or isinstance(weighting, TermWeighting)):
             raise ValueError("a weighting was expected")
-        return cls(vectorizer, weighting, model)
+        return cls(vectorizer, weighting, cast(Model, model))
 
 
-def counts_learned(vectorizer: Vectorizer, texts: Any) -> SparseRows:
+def counts_learned(vectorizer: Vectorizer, texts: Texts) -> SparseRows:
     """Texts that were learned, counted; others are refused where they can be told."""
     rows, unknown = vectorizer._transform_rows(texts)
     if vectorizer._keeps_every_word and unknown.any():
@@ -195,9 +239,9 @@ def drop_words(readers: Sequence[TextPipeline], unlearned: Sequence[SparseRows])
     # A word that weighs nothing leaves no count to tell by.
     words = np.unique(np.concatenate([rows.indices[rows.data > 0] for rows in unlearned]))
     keep = np.ones(vectorizer.n_columns_, dtype=bool)
-    keep[words] = np.any([parts.model._has_counts(words) for parts in readers], axis=0)
+    keep[words] = np.any([parts.unlearner._has_counts(words) for parts in readers], axis=0)
     vectorizer._keep_columns(keep)
     for parts in readers:
         if parts.weighting is not None:
             parts.weighting._keep_columns(keep)
-        parts.model._keep_columns(keep)
+        parts.unlearner._keep_columns(keep)

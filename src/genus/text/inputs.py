@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable, Sequence, Sized
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from genus.base.arrays import describe
+from genus.base.labels import Labels
+
+
+class ArrowTexts(Sized, Protocol):
+    """A column of texts in Arrow's memory: a Series of pandas or polars, an array of pyarrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+Texts: TypeAlias = Iterable[str] | ArrowTexts  # as users have them
+ReadTexts: TypeAlias = Sequence[str] | ArrowTexts  # as the core reads them
+GivenLabels: TypeAlias = ArrayLike | Iterable[Hashable] | Iterable[Iterable[Hashable]]  # one for each text, or sets
 
 
 class TrainingData(NamedTuple):
     """Labelled texts with what belongs to them, and texts without labels."""
 
-    texts: Any
-    labels: Any
-    sample_weight: Any
-    groups: Any
+    texts: ReadTexts
+    labels: GivenLabels
+    sample_weight: ArrayLike | None
+    groups: ArrayLike | None
     unlabeled: list[str]
 
 
-def pair(texts: Any, labels: Any, missing: bool = False) -> tuple[Any, NDArray[Any]]:
+def pair(texts: Texts, labels: GivenLabels, missing: bool = False) -> tuple[ReadTexts, Labels]:
     """Texts and labels, checked; with `missing`, some labels may be None."""
-    texts = as_texts(texts)
+    read = as_texts(texts)
     array = np.asarray(labels)
     if array.ndim != 1:
         raise ValueError(
@@ -39,24 +52,24 @@ def pair(texts: Any, labels: Any, missing: bool = False) -> tuple[Any, NDArray[A
             raise ValueError(f"labels must be of one type, got {', '.join(sorted(kinds))}.")
         array = np.array(array.tolist(), dtype=object if absent.any() else None)
         array[absent] = None  # whatever was missing, NaN for instance
-    if hasattr(texts, "__len__") and len(texts) != len(array):
-        raise ValueError(f"Got {len(texts)} texts but {len(array)} labels.")
-    return texts, array
+    if hasattr(read, "__len__") and len(read) != len(array):
+        raise ValueError(f"Got {len(read)} texts but {len(array)} labels.")
+    return read, array
 
 
-def check_two_classes(labels: NDArray[Any]) -> None:
+def check_two_classes(labels: Labels) -> None:
     known = labels[~_missing(labels)]
     if len(known) == 0 or (known == known[0]).all():
         raise ValueError("Found one class only: a classifier needs texts of at least two classes.")
 
 
-def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+def _missing(labels: Labels) -> NDArray[np.bool_]:
     if labels.dtype == object or labels.dtype.kind == "f":  # NaN is the value that differs from itself
         return np.array([label is None or label != label for label in labels.tolist()], dtype=bool)
     return np.zeros(len(labels), dtype=bool)
 
 
-def as_texts(source: Any) -> Any:
+def as_texts(source: Any) -> ReadTexts:
     """The texts as a list or tuple, or as an Arrow array that the core reads in place."""
     if isinstance(source, (list, tuple)):
         return source
@@ -65,22 +78,22 @@ def as_texts(source: Any) -> Any:
     if getattr(source, "ndim", 1) != 1:
         raise ValueError(f"Expected one-dimensional texts, got {describe(source)} of shape {source.shape}.")
     if isinstance(source, np.ndarray):
-        return source.tolist()
+        return cast(list[str], source.tolist())
     if str(getattr(source, "dtype", "")) == "object":
-        return source.tolist()  # a pandas column of Python strings, whose Arrow form would be a copy
+        return cast(list[str], source.tolist())  # a pandas column of Python strings, whose Arrow form would be a copy
     if hasattr(source, "__arrow_c_stream__"):
-        return source
+        return cast(ArrowTexts, source)
     if hasattr(source, "__arrow_c_array__"):  # one array rather than a chunked one
         import pyarrow as pa
 
-        return pa.chunked_array([source])
+        return cast(ArrowTexts, pa.chunked_array([source]))
     try:
         return list(source)
     except TypeError:
         raise ValueError(f"Expected a collection of texts, got {describe(source)}.") from None
 
 
-def holds_sets(labels: Any) -> bool:
+def holds_sets(labels: GivenLabels) -> bool:
     """Whether each text is given several labels, or none, rather than one."""
     if getattr(labels, "ndim", 1) == 2:
         return True
@@ -88,9 +101,9 @@ def holds_sets(labels: Any) -> bool:
     return isinstance(first, (set, frozenset, list, tuple))
 
 
-def plain_texts(texts: Any) -> list[str]:
+def plain_texts(texts: Texts) -> list[str]:
     """Texts as a list of str, whatever held them."""
-    given = as_texts(texts)
+    given: Any = as_texts(texts)
     found = list(given.to_pylist() if hasattr(given, "to_pylist") else given)
     for i, text in enumerate(found):
         if not isinstance(text, str):
@@ -98,10 +111,16 @@ def plain_texts(texts: Any) -> list[str]:
     return found
 
 
-def split_unlabeled(texts: Any, labels: Any, sample_weight: Any, groups: Any, unlabeled: Any) -> TrainingData:
-    """Texts whose label is None put to the unlabelled ones; what belongs to them goes."""
+def split_unlabeled(
+    texts: ReadTexts,
+    labels: GivenLabels,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+    unlabeled: Texts | None,
+) -> TrainingData:
+    """Texts whose label is None put to the unlabeled ones; what belongs to them goes."""
     more = [] if unlabeled is None else plain_texts(unlabeled)
-    given = list(labels)
+    given = list(cast(Iterable[Hashable], labels))
     lost = np.array([label is None for label in given], dtype=bool)
     if not lost.any() or len(texts) != len(given):
         return TrainingData(texts, labels, sample_weight, groups, more)
