@@ -17,9 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from genus.base.arrays import Float64
-
-_ENOUGH = 5000  # documents, to find a few numbers
-_CAUTION = 2.0  # nats of surprise that a parameter must save, in all documents together, to become 1 or -1
+from genus.base.tuning import TUNED
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Temperature:
             by_document = (curvature * factors + slope) * factors
             return Surprise(value, away @ (slope * factors), (away * by_document) @ away.T)
 
-        u, v = _least(surprise, np.zeros(2), len(own), low=-12.0, high=12.0).tolist()
+        u, v = _least(surprise, np.zeros(2), len(own), TUNED.temperature_range).tolist()
         return cls(u - v * middle, v)
 
     def factors(self, lengths: ArrayLike) -> Float64:
@@ -116,7 +114,7 @@ def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
         products = np.einsum("knc,jnc->kj", p * stack, stack) / len(own)
         return Surprise(value, (means - aims).mean(axis=1), products - means @ means.T / len(own))
 
-    return _least(surprise, start, len(own), low=0.0, high=10.0)
+    return _least(surprise, start, len(own), TUNED.weight_range)
 
 
 def expected_calibration_error(probabilities: ArrayLike, right: ArrayLike, n_bins: int = 15) -> float:
@@ -155,7 +153,9 @@ def _prepare(
 ) -> tuple[Float64, NDArray[np.integer], Float64]:
     """Enough documents, their scores below 0 and finite, and the logarithms of their lengths."""
     possible = np.flatnonzero(np.isfinite(scores[np.arange(len(codes)), codes]))
-    chosen = possible[np.linspace(0, len(possible) - 1, min(len(possible), _ENOUGH)).astype(np.int64)]
+    chosen = possible[
+        np.linspace(0, len(possible) - 1, min(len(possible), TUNED.temperature_documents)).astype(np.int64)
+    ]
     z = scores[chosen].astype(np.float64)
     z = np.maximum(z - z.max(axis=1, keepdims=True), -1e6)
     return z, codes[chosen], np.log1p(lengths[chosen].astype(np.float64))
@@ -185,12 +185,12 @@ def _by_factor(factors: Float64, z: Float64, own: NDArray[np.integer]) -> tuple[
     return value, (mean - aim) / len(own), spread / len(own)
 
 
-def _least(surprise: Callable[[Float64], Surprise], start: Float64, n: int, *, low: float, high: float) -> Float64:
+def _least(surprise: Callable[[Float64], Surprise], start: Float64, n: int, bounds: tuple[float, float]) -> Float64:
     """The parameters of least surprise, near where they start if few documents speak against it.
 
     Newton's method with steps that never make it worse, inside of bounds.
     """
-    caution = _CAUTION / n
+    caution, (low, high) = TUNED.caution / n, bounds
 
     def objective(at: Float64) -> Surprise:
         value, slopes, curvature = surprise(at)

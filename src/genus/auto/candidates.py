@@ -14,17 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from genus.base.tuning import TUNED
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
-
-MANY_TEXTS = 1000  # from here on, features of a single text say nothing that is worth their room,
-SOME_TEXTS = 4  # where classes have so many
-MOST_SCORES = 20_000_000  # documents times classes, for models in which every class learns from all documents
-ENOUGH_TEXTS = 100  # to see how texts are written, by how they begin
-ENOUGH_AGAIN = 20  # words that come again in one of them
-MOST_CHARACTERS = 20_000_000  # in all texts together: beyond, their n-grams would take gigabytes
-SHORT = 250  # characters of a text: how many such begin, end and go on from word to word tells much of them
-
 
 # Where labels are found and not given: a base that counts all documents alike would hold on to wrong ones.
 FOUND_LABELS = {"refined": {"base_weight": 0.0}}
@@ -80,31 +72,55 @@ def _tfidf(power: float) -> dict[str, Any]:
     return {"tf": "log", "idf": "smooth", "idf_power": power, "norm": "l2"}
 
 
+_H = TUNED.handicaps
+
 # Cheap ones first: what comes late is left out where time is short.
 CANDIDATES = (
-    Candidate("naive Bayes", "nb", "words", None, tuple({"alpha": a} for a in (0.3, 0.1, 1.0, 0.03)), 4, 0.04),
-    Candidate("refined", "refined", "words", _tfidf(1.0), _refined(), 10),
-    Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 2, 0.015, 2),
-    Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 2, 0.015, 2),
-    Candidate("refined, presence", "refined", "words", _tfidf(0.5) | {"tf": "binary"}, _refined(), 2, 0.02, 2),
-    Candidate("refined, characters", "refined", "characters", _tfidf(1.0), _refined(), 2, 0.005, 1),
-    Candidate("refined, pairs, presence", "refined", "pairs", _tfidf(0.5) | {"tf": "binary"}, _refined(), 2, 0.02, 2),
-    Candidate("tree", "hm", "words", {"tf": "log1p", "norm": "l2", "scale": 10.0}, ({},), 1, 0.02),
-    Candidate("tied documents", "tdm", "words", {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5}, _tied(), 1, 0.04, 2),
+    Candidate(
+        "naive Bayes", "nb", "words", None, tuple({"alpha": a} for a in (0.3, 0.1, 1.0, 0.03)), 4, _H.naive_bayes
+    ),
+    Candidate("refined", "refined", "words", _tfidf(1.0), _refined(), 10, _H.refined),
+    Candidate("refined, pairs", "refined", "pairs", _tfidf(1.0), _refined(), 2, _H.refined_pairs, 2),
+    Candidate("refined, soft idf", "refined", "words", _tfidf(0.5), _refined(), 2, _H.refined_soft_idf, 2),
+    Candidate(
+        "refined, presence", "refined", "words", _tfidf(0.5) | {"tf": "binary"}, _refined(), 2, _H.refined_presence, 2
+    ),
+    Candidate("refined, characters", "refined", "characters", _tfidf(1.0), _refined(), 2, _H.refined_characters, 1),
+    Candidate(
+        "refined, pairs, presence",
+        "refined",
+        "pairs",
+        _tfidf(0.5) | {"tf": "binary"},
+        _refined(),
+        2,
+        _H.refined_pairs_presence,
+        2,
+    ),
+    Candidate("tree", "hm", "words", {"tf": "log1p", "norm": "l2", "scale": 10.0}, ({},), 1, _H.tree),
+    Candidate(
+        "tied documents",
+        "tdm",
+        "words",
+        {"tf": "sqrt", "idf": "smooth", "idf_power": 0.5},
+        _tied(),
+        1,
+        _H.tied_documents,
+        2,
+    ),
 )
 
 
 def default_feature_sets(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorizer]:
     """The vectorizers by the names that candidates use, for texts of such number, size and kind."""
-    many = len(texts) >= max(MANY_TEXTS, SOME_TEXTS * n_classes)
+    many = len(texts) >= max(TUNED.many_texts, TUNED.texts_per_class * n_classes)
     words: dict[str, Any] = {"split_unspaced": True, "dtype": np.float32}
     if written_from_counts(texts):
         return {"words": Vectorizer(**words)}
     n_characters = sum(map(len, texts))
-    short = many and n_characters <= SHORT * len(texts)
+    short = many and n_characters <= TUNED.short_text * len(texts)
     pairs = Vectorizer(ngram_range=(1, 2), edges=short, min_df=1 + many, **words)
     feature_sets = {"words": Vectorizer(**words), "pairs": pairs}
-    if n_characters <= MOST_CHARACTERS:
+    if n_characters <= TUNED.most_characters:
         within, across = ("char_wb", (3, 5)), ("char", (4, 5))  # words: of short texts, both have as many n-grams
         analyzer, lengths = across if short else within
         feature_sets["characters"] = Vectorizer(
@@ -118,13 +134,13 @@ def written_from_counts(texts: Sequence[str]) -> bool:
 
     A word that comes again in a sentence hardly ever follows itself; in such texts it always does.
     """
-    step = max(len(texts) // ENOUGH_TEXTS, 1)
+    step = max(len(texts) // TUNED.sampled_texts, 1)
     again = following = 0
     for text in texts[::step]:
         words = text[:2000].split()
         again += len(words) - len(set(words))
         following += sum(word == after for word, after in pairwise(words))
-    return again >= ENOUGH_AGAIN and following > 0.9 * again
+    return again >= TUNED.least_repeats and following > TUNED.repeats_in_place * again
 
 
 def with_given_weighting(weighting: TermWeighting) -> tuple[Candidate, ...]:

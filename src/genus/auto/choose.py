@@ -18,7 +18,6 @@ from sklearn.base import clone
 
 from genus.auto.candidates import (
     CANDIDATES,
-    MOST_SCORES,
     Candidate,
     default_feature_sets,
     with_given_vectorizer,
@@ -32,6 +31,7 @@ from genus.auto.self_training import SELF_TRAINING_SCHEDULES, SelfTrainingSchedu
 from genus.base.arrays import Float64, Int64
 from genus.base.labels import encode_labels
 from genus.base.rows import take_rows
+from genus.base.tuning import TUNED
 from genus.base.validation import check_weights
 from genus.pipeline.label_pool import LabelPool
 from genus.pipeline.pool import Pool
@@ -122,7 +122,7 @@ def _candidates_for(
         candidates = CANDIDATES if request.weighting is None else with_given_weighting(request.weighting)
     for vectorizer in feature_sets.values():
         vectorizer.set_params(n_jobs=request.n_jobs)
-    if n_labelled * n_classes > MOST_SCORES:
+    if n_labelled * n_classes > TUNED.most_scores:
         candidates = tuple(c for c in candidates if not c.every_class_learns_all)
     if tree is None:
         candidates = tuple(c for c in candidates if not c.uses_tree)

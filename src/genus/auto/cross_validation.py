@@ -14,16 +14,12 @@ from sklearn.base import clone
 
 from genus.base.arrays import Float64, Int32, Int64, n_threads
 from genus.base.rows import SparseRows, take_rows
+from genus.base.tuning import TUNED
 
 Scores = NDArray[np.floating]
 Settings = Sequence[dict[str, Any]]
 
 OBJECTIVES = ("accuracy", "macro_f1", "micro_f1", "log_loss")
-_N_FOLDS = 5
-_MOST_DOCUMENTS = 30_000  # more are sampled: the choice of a model does not need them
-_LARGEST_TABLE = 40_000_000  # scores held for one setting
-_PRIOR_DOCUMENTS = 300  # as many as say as much of a model as what is known of it beforehand
-LOG_LOSS_WEIGHT = 0.05  # what a nat of log loss counts beside accuracy, which jumps from document to document
 
 
 class Metrics(NamedTuple):
@@ -62,7 +58,7 @@ class CrossValidation:
         prior_correction: Float64 | None = None,
     ) -> CrossValidation:
         rng = np.random.default_rng(seed)
-        most = max(min(_MOST_DOCUMENTS, _LARGEST_TABLE // n_classes), 100)
+        most = max(min(TUNED.most_documents, TUNED.most_table_cells // n_classes), 100)
         chosen = np.sort(rng.permutation(len(codes))[:most])
         own = codes[chosen]
         folds = _stratified(own, rng) if groups is None else _grouped(np.asarray(groups)[chosen], rng)
@@ -146,14 +142,14 @@ class CrossValidation:
         log_p = above[np.arange(len(best)), self.codes] - np.log(np.exp(above).sum(axis=1))
         loss = float(self._findable * weights @ np.minimum(-log_p, 50.0) / max(self._findable @ weights, 1e-300))
         macro = _macro_f1(self.codes, best, counted, self.n_classes)
-        value = {"macro_f1": macro - LOG_LOSS_WEIGHT * loss, "log_loss": -loss}.get(
-            self.objective, accuracy - LOG_LOSS_WEIGHT * loss
+        value = {"macro_f1": macro - TUNED.log_loss_weight * loss, "log_loss": -loss}.get(
+            self.objective, accuracy - TUNED.log_loss_weight * loss
         )
         return Metrics(value, accuracy, macro, loss)
 
     def shrunk(self, measured: float, handicap: float) -> float:
         """What to believe of a model's value, where ``handicap`` is by how much it is thought to fall short."""
-        trust = len(self.codes) / (len(self.codes) + _PRIOR_DOCUMENTS)
+        trust = len(self.codes) / (len(self.codes) + TUNED.handicap_documents)
         return trust * measured - (1 - trust) * handicap
 
 
@@ -161,7 +157,7 @@ def assign_folds(numbers: Int64, groups: Any, rng: np.random.Generator) -> Int64
     """A fold for each of these documents, whatever their labels; groups stay together."""
     if groups is not None:
         return _grouped(np.asarray(groups)[numbers], rng)
-    return np.asarray(rng.permutation(len(numbers)) % min(_N_FOLDS, len(numbers)))
+    return np.asarray(rng.permutation(len(numbers)) % min(TUNED.n_folds, len(numbers)))
 
 
 def _stratified(codes: Int32, rng: np.random.Generator) -> Int64:
@@ -169,14 +165,14 @@ def _stratified(codes: Int32, rng: np.random.Generator) -> Int64:
     order = rng.permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
     folds = np.empty(len(codes), dtype=np.int64)
-    folds[order] = np.arange(len(codes)) % min(_N_FOLDS, len(codes))
+    folds[order] = np.arange(len(codes)) % min(TUNED.n_folds, len(codes))
     return folds
 
 
 def _grouped(groups: NDArray[Any], rng: np.random.Generator) -> Int64:
     """A fold for each document, documents of one group together: large groups first, to the emptiest fold."""
     _, numbers, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    n_folds = min(_N_FOLDS, len(sizes))
+    n_folds = min(TUNED.n_folds, len(sizes))
     if n_folds < 2:
         raise ValueError("groups must be two at least: one is left out while the others are learned.")
     filled, fold_of = np.zeros(n_folds), np.empty(len(sizes), dtype=np.int64)

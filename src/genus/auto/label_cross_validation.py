@@ -16,11 +16,9 @@ from genus.auto.cross_validation import assign_folds
 from genus.base.arrays import Float64, Int64, n_threads
 from genus.base.label_sets import SetRows, take_sets
 from genus.base.rows import SparseRows, in_single_precision, take_rows
+from genus.base.tuning import TUNED
 from genus.models.refined.solver import HingeProblem
 from genus.pipeline.label_neighbors import LabelNeighbors
-
-COSTS = (0.1, 0.4, 1.5)
-_MOST_CELLS = 4_000_000  # documents times labels that are judged at once
 
 Cells = NDArray[np.bool_]
 Float32 = NDArray[np.float32]
@@ -42,7 +40,7 @@ class LabelCrossValidation:
         cls, sets: SetRows, weights: Float64, n_labels: int, groups: Any, seed: Any, n_jobs: int | None
     ) -> LabelCrossValidation:
         rng = np.random.default_rng(seed)
-        chosen = np.sort(rng.permutation(len(sets))[: max(_MOST_CELLS // n_labels, 200)])
+        chosen = np.sort(rng.permutation(len(sets))[: max(TUNED.most_label_cells // n_labels, 200)])
         return cls(sets, weights, n_labels, chosen, assign_folds(chosen, groups, rng), n_jobs)
 
     @cached_property
@@ -71,9 +69,9 @@ class LabelCrossValidation:
         """Margins at each cost. ``new_rows`` are the rows as they look when they are new."""
 
         def fold(train: Int64, test: Int64) -> Float32:
-            return self.problem(rows, train).scores(COSTS, take_rows(new_rows, test), 1)
+            return self.problem(rows, train).scores(TUNED.label_costs, take_rows(new_rows, test), 1)
 
-        return list(self._joined(fold, len(COSTS)))
+        return list(self._joined(fold, len(TUNED.label_costs)))
 
     def neighbors(self, rows: SparseRows, new_rows: SparseRows) -> Float32:
         """What the nearest documents say."""

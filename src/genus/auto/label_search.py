@@ -12,22 +12,20 @@ from sklearn.base import clone
 
 from genus.auto.candidates import default_feature_sets
 from genus.auto.features import Features
-from genus.auto.label_cross_validation import COSTS, LabelCrossValidation
+from genus.auto.label_cross_validation import LabelCrossValidation
 from genus.auto.label_stacking import Scores, Stack, fit_stack, surprise
 from genus.auto.request import Request
 from genus.base.arrays import Float64, n_threads
 from genus.base.label_sets import read_target
+from genus.base.tuning import TUNED
 from genus.base.validation import check_weights
 from genus.models.refined.solver import score_table
 from genus.multilabel.decoding import OBJECTIVES, LabelDecoder, best_decoder
 from genus.multilabel.metrics import label_scores
-from genus.pipeline.label_neighbors import N_NEIGHBORS, LabelNeighbors
+from genus.pipeline.label_neighbors import LabelNeighbors
 from genus.pipeline.label_pool import LabelMember, LabelPool
 
 _WEIGHTING = {"tf": "log", "idf": "smooth", "norm": "l2"}
-_TOLERANCE = 0.05  # of a margin, as documents left out are judged
-_LEAST = 0.005  # what a word must add to a margin, to be kept: there are as many as words times labels
-_LEARNING = 0.5  # of the time of judging, to learn from all documents in the end
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class _Search:
                     raise
                 continue  # no feature is left, but other feature sets have some
             expected = rate * len(made.counts.data)
-            if self.trials and begin + expected + _LEARNING * (judging + expected) > self.deadline:
+            if self.trials and begin + expected + TUNED.label_fit_share * (judging + expected) > self.deadline:
                 self.cut_short = True
                 return
             self.features[feature_set] = made
@@ -147,8 +145,8 @@ class _Search:
         begin = time.monotonic()
         _, rows, new = self.features[feature_set].weighted(self.weighting)
         found = self.validation.refined(rows, new)
-        seconds = (time.monotonic() - begin) / len(COSTS)
-        for cost, scores in zip(COSTS, found, strict=True):
+        seconds = (time.monotonic() - begin) / len(TUNED.label_costs)
+        for cost, scores in zip(TUNED.label_costs, found, strict=True):
             self.trials.append(
                 LabelTrial.from_scores(self.validation, "refined", feature_set, {"cost": cost}, scores, seconds)
             )
@@ -159,7 +157,7 @@ class _Search:
             self.cut_short = True
             return
         _, rows, new = self.features[feature_set].weighted(self.weighting)
-        scores, settings = self.validation.neighbors(rows, new), {"n_neighbors": N_NEIGHBORS}
+        scores, settings = self.validation.neighbors(rows, new), {"n_neighbors": TUNED.n_neighbors}
         seconds = time.monotonic() - begin
         self.trials.append(
             LabelTrial.from_scores(self.validation, "neighbours", feature_set, settings, scores, seconds)
@@ -187,7 +185,8 @@ class _Search:
         fitted, rows, _ = features.weighted(self.weighting)
         assert fitted is not None
         problem = validation.problem(rows, np.arange(rows.n_rows))
-        words, bias = problem.solve(trial.settings["cost"], _TOLERANCE, n_threads(validation.n_jobs), _LEAST)
+        threads = n_threads(validation.n_jobs)
+        words, bias = problem.solve(trial.settings["cost"], TUNED.label_tolerance, threads, TUNED.least_word)
         return LabelMember(features.vectorizer, fitted, score_table(words, bias, np.zeros(validation.n_labels)))
 
     def _near(self, trial: LabelTrial) -> LabelNeighbors:

@@ -22,12 +22,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from genus.base.arrays import Float64
+from genus.base.tuning import TUNED
 
 Cells = NDArray[np.bool_]
 Scores = NDArray[np.floating]
-
-_RIDGE = np.array([1e-3, 1.0, 1.0])  # of 1, t and t^2
-_OWN_RIDGE = 1.0
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ def fit_stack(sources: Sequence[Scores], truth: Cells, learnable: Cells, log_pri
     powers = np.stack([np.ones_like(t), t, t * t], axis=1)
     guess = _guess(len(sources), log_prior)
     weights = guess
-    ridge = np.tile(_RIDGE, len(weights))
+    ridge = np.tile(TUNED.stack_ridge, len(weights))
     for _ in range(50):
         stack = Stack(weights @ powers.T, np.zeros_like(t))
         slope, curvature = _derivatives(stack, sources, truth, learnable)
@@ -103,6 +101,6 @@ def _with_own(stack: Stack, sources: Sequence[Scores], truth: Cells, learnable: 
     odds, own = stack.log_odds(sources), np.zeros(truth.shape[1])
     for _ in range(8):
         p = expit(odds + own)
-        slope = np.where(learnable, truth - p, 0.0).sum(axis=0) - _OWN_RIDGE * own
-        own += np.clip(slope / (np.where(learnable, p * (1 - p), 0.0).sum(axis=0) + _OWN_RIDGE), -2, 2)
+        slope = np.where(learnable, truth - p, 0.0).sum(axis=0) - TUNED.label_ridge * own
+        own += np.clip(slope / (np.where(learnable, p * (1 - p), 0.0).sum(axis=0) + TUNED.label_ridge), -2, 2)
     return Stack(stack.slopes, own)

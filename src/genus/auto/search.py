@@ -19,16 +19,11 @@ from genus.auto.request import ClassTree
 from genus.auto.self_training import Learner
 from genus.base.arrays import Float64
 from genus.base.rows import take_rows
+from genus.base.tuning import TUNED
 from genus.calibration import Temperature, margin, pool_weights
 from genus.pipeline.rejection import Rejection
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
-
-_MOST_MEMBERS = 4
-RANK_PENALTY = 0.001  # by how much a setting is thought to fall short of the one before it in the portfolio
-_SECONDS_A_CLASS = 4e-8  # for each entry and setting, of models in which every class learns from all documents
-_ENTRIES_A_DOCUMENT = 10  # as long as it takes to look at a document
-DIVERSITY_BONUS = 0.005  # by how much each further feature set is thought to improve a pool
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +142,7 @@ class Search:
         if not self.trials:
             return n
         known = candidate.model in self._rates
-        guess = _SECONDS_A_CLASS if candidate.every_class_learns_all else max(self._rates.values())
+        guess = TUNED.seconds_per_class_entry if candidate.every_class_learns_all else max(self._rates.values())
         each = self._rates.get(candidate.model, guess) * self._work(candidate)
         last_fit = each if candidate.every_class_learns_all else 0.0  # of what is chosen, on all documents
         left = self.deadline - time.monotonic() - last_fit
@@ -158,14 +153,14 @@ class Search:
 
     def _work(self, candidate: Candidate) -> float:
         """What the time of one setting grows with: entries and documents, for each class where it learns from all."""
-        n_entries = len(self.features(candidate.feature_set).counts.data) + _ENTRIES_A_DOCUMENT * len(self.texts)
+        n_entries = len(self.features(candidate.feature_set).counts.data) + TUNED.entries_per_document * len(self.texts)
         return float(n_entries * (self.validation.n_classes if candidate.every_class_learns_all else 1))
 
     def _trial(self, candidate: Candidate, setting: dict[str, Any], scores: Scores, seconds: float) -> CandidateTrial:
         lengths = self.features(candidate.feature_set).lengths[self.validation.chosen]
         temperature = Temperature.fit(scores, self.validation.codes, lengths)
         verdict = self.validation.measure(temperature.scaled(scores, lengths))
-        short = candidate.handicap + RANK_PENALTY * candidate.settings.index(setting)
+        short = candidate.handicap + TUNED.rank_penalty * candidate.settings.index(setting)
         value = self.validation.shrunk(verdict.value, short)
         return CandidateTrial(candidate, setting, scores, temperature, short, *verdict._replace(value=value), seconds)
 
@@ -178,7 +173,7 @@ class Search:
         )
         scores = {id(t): self._calibrated(t) for t in best}
         chosen, weights, value = [best[0]], np.ones(1), best[0].value
-        while len(chosen) < _MOST_MEMBERS:
+        while len(chosen) < TUNED.most_members:
             pools = [self._pooled([*chosen, t], scores) for t in best if t not in chosen]
             helps = [pool for pool in pools if pool[0] > value]
             if not helps:
@@ -195,7 +190,7 @@ class Search:
         if weights.min() == 0:
             return -np.inf, weights, trials  # one of them is not needed
         measured = self.validation.measure(np.add.reduce([w * s for w, s in zip(weights, parts, strict=True)])).value
-        handicap = trials[0].handicap - DIVERSITY_BONUS * (len({t.candidate.feature_set for t in trials}) - 1)
+        handicap = trials[0].handicap - TUNED.diversity_bonus * (len({t.candidate.feature_set for t in trials}) - 1)
         return self.validation.shrunk(measured, handicap), weights, trials
 
     def _calibrated(self, trial: CandidateTrial) -> Scores:

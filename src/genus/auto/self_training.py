@@ -21,6 +21,7 @@ from sklearn.base import clone
 
 from genus.base.arrays import Float64, Int64
 from genus.base.rows import SparseRows, take_rows
+from genus.base.tuning import TUNED
 from genus.calibration import Temperature
 
 
@@ -41,9 +42,9 @@ class SelfTrainingSchedule:
 
 
 SELF_TRAINING_SCHEDULES = (
-    SelfTrainingSchedule(0.1, 1, 0.0),
-    SelfTrainingSchedule(0.3, 1, 0.005),
-    SelfTrainingSchedule(0.0, 0, 0.02),
+    SelfTrainingSchedule(*TUNED.self_training.light),
+    SelfTrainingSchedule(*TUNED.self_training.heavy),
+    SelfTrainingSchedule(*TUNED.self_training.none),
 )  # the safe default first
 
 

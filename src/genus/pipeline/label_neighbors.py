@@ -3,12 +3,12 @@
 With q_m the shares of the k training documents nearest to d by the cosine, and p_l the share of all documents that
 have label l,
 
-    q_m = c_m exp(8 cos(d, m)) / sum over the k nearest,   v_l(d) = sum over m with label l of q_m,
+    q_m = c_m exp(s cos(d, m)) / sum over the k nearest,   v_l(d) = sum over m with label l of q_m,
 
-    log ratio_l(d) = ln((v_l(d) + 1/1000) / (p_l + 1/1000))
+    log ratio_l(d) = ln((v_l(d) + f) / (p_l + f))
 
-with c_m the weight of document m. Documents that share no word with d have no part in it; where there are no others,
-v_l = p_l.
+with c_m the weight of document m; k, s and f are in `genus.base.tuning`. Documents that share no word with d have no
+part in it; where there are no others, v_l = p_l.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ from genus.base.inverted_index import CosineIndex
 from genus.base.label_sets import SetRows
 from genus.base.protocol import State
 from genus.base.rows import SparseRows, row_sums, slice_rows
+from genus.base.tuning import TUNED
 
-N_NEIGHBORS = 40
-_SHARPNESS = 8.0
-_FLOOR = 1e-3
 _BLOCK = 1 << 21  # votes held at once: 16 MB
 
 
@@ -46,15 +44,15 @@ class LabelNeighbors:
 
     def nearest(self, rows: SparseRows, n_threads: int) -> tuple[Int64, Float64]:
         """The nearest documents and their shares q_m: (n_rows, k), zeros in a row that has none."""
-        documents, cosines = self.index.nearest(_of_norm_1(rows), N_NEIGHBORS, n_threads)
-        shares = np.where(cosines > 0, self.weights[documents] * np.exp(_SHARPNESS * (cosines - 1)), 0.0)
+        documents, cosines = self.index.nearest(_of_norm_1(rows), TUNED.n_neighbors, n_threads)
+        shares = np.where(cosines > 0, self.weights[documents] * np.exp(TUNED.neighbor_sharpness * (cosines - 1)), 0.0)
         total = shares.sum(axis=1, keepdims=True)
         return documents, np.divide(shares, total, out=shares, where=total > 0)
 
     def log_ratios(self, rows: SparseRows, n_threads: int) -> Float64:
         """Of each label: (n_rows, n_labels)."""
         out = np.empty((rows.n_rows, len(self._frequencies)))
-        size = max(1, _BLOCK // max(out.shape[1], N_NEIGHBORS))
+        size = max(1, _BLOCK // max(out.shape[1], TUNED.n_neighbors))
         for begin in range(0, rows.n_rows, size):
             out[begin : begin + size] = self.votes(*self.nearest(slice_rows(rows, begin, begin + size), n_threads))
         return self.ratios(out)
@@ -69,7 +67,8 @@ class LabelNeighbors:
 
     def ratios(self, votes: Float64) -> Float64:
         """The log ratio of each label, from its votes."""
-        return np.asarray(np.log((votes + _FLOOR) / (self._frequencies + _FLOOR)))
+        floor = TUNED.neighbor_floor
+        return np.asarray(np.log((votes + floor) / (self._frequencies + floor)))
 
     # Keeping
 

@@ -24,10 +24,11 @@ from genus.base.labels import Labels
 from genus.base.protocol import BaseEstimator, Label, Params, State
 from genus.base.rows import SparseRows
 from genus.base.score_table import ScoreTable
+from genus.base.tuning import TUNED
 from genus.explain import DocumentEvidence, WordEvidence
 from genus.multilabel.decoding import OBJECTIVES, LabelDecoder
 from genus.pipeline.evidence import Evidence, name_words
-from genus.pipeline.label_neighbors import N_NEIGHBORS, LabelNeighbors
+from genus.pipeline.label_neighbors import LabelNeighbors
 from genus.pipeline.protocol import ChooseClasses
 from genus.pipeline.single import TextPipeline
 from genus.text.inputs import Texts, as_texts
@@ -60,7 +61,7 @@ class NearMember:
     """The nearest training texts, as a member of the pool is described."""
 
     name: ClassVar[str] = "the nearest texts"
-    settings: ClassVar[Params] = {"n_neighbors": N_NEIGHBORS}
+    settings: ClassVar[Params] = {"n_neighbors": TUNED.n_neighbors}
 
     vectorizer: Vectorizer
 

@@ -21,10 +21,10 @@ from scipy.special import entr
 
 from genus.base.arrays import Float64
 from genus.base.protocol import State
+from genus.base.tuning import TUNED
 from genus.calibration import margin
 
 _N_QUANTILES = 1001
-_POWERS = (1.0, 1.0, 0.5)  # of the margin, the certainty and the known share
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Rejection:
         for array, n_dimensions in ((parts, 2), (familiarities, 1)):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.ndim != n_dimensions:
                 raise ValueError("quantiles of what is usual were expected")
-        if len(parts) != len(_POWERS) or not parts.shape[1] or not len(familiarities):
+        if len(parts) != len(TUNED.familiarity_powers) or not parts.shape[1] or not len(familiarities):
             raise ValueError("quantiles of three parts were expected")
         return cls(parts, familiarities)
 
@@ -76,7 +76,7 @@ def parts_of(scores: Float64, known_shares: Float64) -> Float64:
 
 
 def _familiarity(quantiles: Float64, parts: Float64) -> Float64:
-    ranks = [_rank(q, part) ** power for power, q, part in zip(_POWERS, quantiles, parts, strict=True)]
+    ranks = [_rank(q, part) ** power for power, q, part in zip(TUNED.familiarity_powers, quantiles, parts, strict=True)]
     return np.asarray(np.multiply.reduce(ranks))
 
 
