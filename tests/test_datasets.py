@@ -113,7 +113,7 @@ def test_a_source_checkout_looks_beside_itself(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "gist"),
     [
-        (("mial",), "no data set 'mial' in ROOT; did you mean mail? GENUS_DATA names the folders to look in"),
+        (("mial",), "no data set 'mial' in ROOT; did you mean mail? Set GENUS_DATA to the folders"),
         (("zzzzzzzz",), "no data set 'zzzzzzzz' in ROOT; there are 4 others"),
         (("../mail",), "no data set '../mail'"),
         (("mail", "dev"), "mail has no part 'dev'; it has test, train"),
@@ -129,7 +129,7 @@ def test_what_is_not_there_is_told(arguments, gist, root):
 
 def test_without_folders_the_answer_says_how_to_name_them(monkeypatch):
     monkeypatch.setenv("GENUS_DATA", "")
-    with pytest.raises(DataError, match=r"no data set 'imdb' in no folder; .* GENUS_DATA names the folders"):
+    with pytest.raises(DataError, match=r"no data set 'imdb' in no folder; .* Set GENUS_DATA"):
         load_dataset("imdb")
 
 

@@ -1,8 +1,8 @@
 """Data sets in folders: ``NAME/{train,test,all}.jsonl[.xz|.gz|.bz2]``, one JSON object per line.
 
-A row has ``text`` or ``counts`` (word to number), ``label`` or ``labels`` (a list), and whatever else;
-``hierarchy.json`` gives each class its parent. The environment variable ``GENUS_DATA`` names the folders
-that hold such sets, several separated as in ``PATH``.
+A row has ``text`` or ``counts`` (word to number), ``label`` or ``labels`` (a list), and any other fields;
+``hierarchy.json`` gives each class its parent. The environment variable ``GENUS_DATA`` lists the
+folders that contain data sets, separated as in ``PATH``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SUFFIXES = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.bz2")
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What a data set is, told without reading it."""
+    """A description of a data set, made without reading it."""
 
     name: str
     folder: Path
@@ -37,7 +37,7 @@ class DatasetInfo:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Documents as texts or as word counts, with a label each, or a list of them."""
+    """Documents as texts or as word counts, each with a label or a list of labels."""
 
     name: str
     part: str
@@ -126,7 +126,7 @@ def load_dataset(name: str, part: str = "all", label: str = "label") -> Dataset:
 
 
 def check_dataset(name: str, part: str = "all") -> None:
-    """Refuse a data set, or a part of one, that is not there; its rows are not read."""
+    """Raise an error if a data set, or a part of it, does not exist; its rows are not read."""
     if not _is_fetched(name):
         _files(find_dataset(name), part)
 
@@ -141,9 +141,9 @@ def find_dataset(name: str) -> DatasetInfo:
     if name in infos:
         return infos[name]
     close = difflib.get_close_matches(name, infos, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {len(infos)} others"
+    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {len(infos)} others."
     where = os.pathsep.join(map(str, data_folders())) or "no folder"
-    raise DataError(f"no data set {name!r} in {where}; {hint} GENUS_DATA names the folders to look in")
+    raise DataError(f"no data set {name!r} in {where}; {hint} Set GENUS_DATA to the folders that contain data sets")
 
 
 def _load(info: DatasetInfo, part: str, label: str) -> Dataset:
@@ -172,7 +172,7 @@ def _load(info: DatasetInfo, part: str, label: str) -> Dataset:
 
 
 def _files(info: DatasetInfo, part: str) -> list[Path]:
-    """The files of a part. A set cut in train and test has no file of all; other files count if alone."""
+    """The files of a part. "all" is the file of that name, or train and test, or whatever parts there are."""
     names = [part] if part in info.parts else []
     if part == "all" and not names:
         names = [name for name in ("train", "test") if name in info.parts] or list(info.parts)

@@ -1,7 +1,7 @@
-"""A demonstration on real texts that every Python brings along: the documentation strings of its library.
+"""A demonstration on real texts that come with every Python: the docstrings of its standard library.
 
 Sources are parsed, not imported. Only modules written in C are imported, since they have no source; importing
-those has no effects.
+those has no side effects.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+import numpy as np
 
 from genus.classifier.text_classifier import TextClassifier
 from genus.explain import Explanation
-from genus.models.naive_bayes import MultinomialNB
 from genus.report import Evaluation, evaluate
-from genus.text.vectorizer import Vectorizer
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-# The chapters of the Python library reference, the smallest joined to a neighbour. Left out are superseded
-# modules, which the reference sorts by age and not by topic, and graphical ones, which not every Python has.
+# The chapters of the Python library reference, the smallest merged with a similar one. Superseded modules are left
+# out, since the reference sorts them by age and not by topic, and so are graphical ones, which not every Python has.
 CHAPTERS = {
     "built-ins": "builtins",
     "text processing": "string re difflib textwrap unicodedata stringprep readline rlcompleter",
@@ -64,43 +64,69 @@ _CHAPTER = {module: chapter for chapter, modules in CHAPTERS.items() for module 
 _PARTS = {
     "os": ["posix", "posixpath", "genericpath"],
     "xml": ["pyexpat"],
-}  # modules that readers know by another name
-_LEAST = 5  # texts of a module
+}  # modules that users know by another name
+_MIN_TEXTS, _MAX_TEXTS = 10, 40  # per module: enough to learn from, few enough for a demonstration of seconds
 
 QUESTIONS = (
     "find the median of a list",
-    "read rows of a spreadsheet file",
-    "compress a file",
     "parse command line options",
     "send an email over SMTP",
     "unpack a tar archive",
     "match a string against a pattern",
     "pick a random element",
+    "hash a password",
     "list all files in a folder",  # answered wrongly, and the reason shows: folders of mail
+    "bake a chocolate cake",  # about none of the modules
 )
+VAGUE_QUESTIONS = (
+    "parse an xml document",
+    "square root",  # of math and of cmath
+    "open a connection to a server",
+    "wait for a process to end",  # too vague even for a chapter
+)
+REJECT, MIN_PROBA = 0.05, 0.7
+RECIPES = (
+    "preheat the oven and bake the cake",
+    "melt the chocolate with butter and sugar",
+    "stir flour and sugar into the dough",
+)
+RECIPE_LABEL = "kitchen/baking"
 
 
 class Item(NamedTuple):
-    """The documentation of one function, class or method."""
+    """The docstring of one function, class or method."""
 
     module: str
     text: str
 
+    @property
+    def label(self) -> str:
+        """A path in the tree of classes: chapter/module."""
+        return f"{_CHAPTER[self.module]}/{self.module}"
+
 
 def documented() -> list[Item]:
-    """The documentation strings of this Python's library, each once, of modules that have a few."""
+    """Docstrings of this Python's library, each once, of modules that have enough of them."""
     first: dict[str, Item] = {}
     for module in sorted(_CHAPTER):
         for part in [module, f"_{module}", *_PARTS.get(module, ())]:
             for text in _strings(part):
                 first.setdefault(text, Item(module, text))
-    size = Counter(item.module for item in first.values())
-    return [item for item in first.values() if size[item.module] >= _LEAST]
+    by_module: dict[str, list[Item]] = {}
+    for item in first.values():
+        by_module.setdefault(item.module, []).append(item)
+    chosen = (sorted(own, key=_hash)[:_MAX_TEXTS] for own in by_module.values() if len(own) >= _MIN_TEXTS)
+    return [item for own in chosen for item in own]
+
+
+def _hash(item: Item) -> int:
+    """From the text itself: the choice and the split are the same whatever the order, for any Python with this text."""
+    return zlib.crc32(item.text.encode())
 
 
 def _strings(module: str) -> Iterator[str]:
     sources = _sources(module)
-    if sources and not module.startswith("_"):  # those are the inner side of a public module
+    if sources and not module.startswith("_"):  # those implement a public module
         for source in sources:
             yield from _from_source(ast.parse(source.read_bytes()))
     elif not sources and module in sys.stdlib_module_names:
@@ -139,70 +165,92 @@ def _from_native(holder: Any) -> Iterator[str]:
             yield from _from_native(value)
 
 
-def classifier() -> TextClassifier:
-    """The demonstration's model.
+class NodeAnswer(NamedTuple):
+    """The most probable module, and the deepest node of the tree that is probable enough."""
 
-    Chosen out of 108 combinations of n-grams, stemming, stop words and smoothing (Python 3.11): it finds 72.0 %
-    by leave-one-out on the training texts, the best of them 72.6 %. How candidates answered the questions below
-    played a part, and held-out accuracy had been seen before.
-    """
-    return TextClassifier(
-        MultinomialNB(background_smoothing=0.7),
-        vectorizer=Vectorizer(ngram_range=(1, 2), stemmer="english", dtype="float32"),
-    )
+    question: str
+    module: str
+    module_probability: float
+    node: str
+    node_probability: float
+
+
+@dataclass(frozen=True)
+class Unlearning:
+    """An answer before a new class is learned, with it, and after it was unlearned."""
+
+    question: str
+    before: str
+    learned: str
+    learned_probability: float
+    after: str
+    n_compared: int  # held-out texts
+    identical: bool  # all their probabilities, bit for bit, before learning and after unlearning
 
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demonstration found."""
+    """The results of the demonstration."""
 
     n_train: int
     n_test: int
-    seconds: float  # to learn the modules
+    seconds: float  # to compare the candidates and train the pool
     n_words: int
+    leaderboard: list[dict[str, Any]]
     modules: Evaluation
-    chapters: Evaluation
-    most_common: float  # accuracy of always answering with the largest module
+    n_chapters: int
+    chapter_accuracy: float
+    most_common: float  # accuracy of always predicting the largest module
     answers: tuple[Explanation, ...]
+    node_answers: tuple[NodeAnswer, ...]
+    unlearning: Unlearning
 
     @classmethod
     def run(cls) -> Self:
         items = documented()
-        # By the text itself: the split is the same whatever the order, and for any Python with this text.
-        held_out = [zlib.crc32(item.text.encode()) % 5 == 0 for item in items]
-        train = [item for item, out in zip(items, held_out, strict=True) if not out]
-        test = [item for item, out in zip(items, held_out, strict=True) if out]
+        train = [item for item in items if _hash(item) % 5]
+        test = [item for item in items if not _hash(item) % 5]
         texts, tests = [item.text for item in train], [item.text for item in test]
         begin = time.perf_counter()
-        by_module = classifier().fit(texts, [item.module for item in train])
+        clf = TextClassifier().fit(texts, [item.label for item in train])
         seconds = time.perf_counter() - begin
-        by_chapter = classifier().fit(texts, [_CHAPTER[item.module] for item in train])
+        truth = np.array([_CHAPTER[item.module] for item in test])
         largest = Counter(item.module for item in train).most_common(1)[0][0]
         return cls(
-            len(train), len(test), seconds, by_module.vectorizer_.n_columns_,
-            evaluate(by_module, tests, [item.module for item in test]),
-            evaluate(by_chapter, tests, [_CHAPTER[item.module] for item in test]),
-            sum(item.module == largest for item in test) / len(test),
-            tuple(by_module.explain(question) for question in QUESTIONS),
-        )  # fmt: skip
+            n_train=len(train),
+            n_test=len(test),
+            seconds=seconds,
+            n_words=clf.vectorizer_.n_columns_,
+            leaderboard=clf.leaderboard_,
+            modules=evaluate(clf, tests, [item.label for item in test]),
+            n_chapters=len({_CHAPTER[item.module] for item in items}),
+            chapter_accuracy=float((clf.predict(tests, level=1) == truth).mean()),
+            most_common=sum(item.module == largest for item in test) / len(test),
+            answers=tuple(clf.explain(question) for question in QUESTIONS),
+            node_answers=_node_answers(clf),
+            unlearning=_unlearning(clf, tests),
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; equal each time for one Python."""
+        """Plain values, ready for JSON; the same on every run of one Python."""
         return {
             "python": sys.version.split()[0],
             "training_texts": self.n_train,
             "held_out_texts": self.n_test,
             "words": self.n_words,
+            "leaderboard": [{k: v for k, v in row.items() if k != "seconds"} for row in self.leaderboard],
             "modules": self.modules.n_classes,
             "module_accuracy": self.modules.accuracy,
-            "chapters": self.chapters.n_classes,
-            "chapter_accuracy": self.chapters.accuracy,
+            "chapters": self.n_chapters,
+            "chapter_accuracy": self.chapter_accuracy,
             "most_common_module_accuracy": self.most_common,
             "mistakes": [
                 {"text": m.text, "truth": m.truth, "predicted": m.predicted, "confidence": m.confidence}
                 for m in self.modules.mistakes[:4]
             ],
             "answers": [why.to_dict() for why in self.answers],
+            "node_answers": [answer._asdict() for answer in self.node_answers],
+            "unlearning": asdict(self.unlearning),
         }
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -213,46 +261,139 @@ class Demo:
         def heading(text: str) -> Text:
             return Text(f"\n{text}", "bold")
 
-        def line(text: str, style: str = "") -> Text:
-            return Text(text, style)
-
         def table(*columns: str) -> Table:
-            return Table(*columns, box=box.SIMPLE_HEAD, show_edge=False, header_style="dim")
+            """Columns whose names begin with ">" are numbers; the one that begins with "~" is cut to fit."""
+            made = Table(box=box.SIMPLE_HEAD, show_edge=False, header_style="dim")
+            for name in columns:
+                align: Literal["left", "right"] = "right" if name[:1] == ">" else "left"
+                made.add_column(name.lstrip(">~"), justify=align, no_wrap=name[:1] != "~")
+            return made
 
         def one_line(text: str) -> Text:
             return Text(" ".join(text.split())[:200], "dim", no_wrap=True, overflow="ellipsis")
 
-        yield heading("Which module of Python's library does a documentation string belong to?")
-        yield line(
-            f"{self.n_train:,} strings of this Python's own library ({sys.version.split()[0]}) in "
-            f"{self.modules.n_classes} modules were learned in {self.seconds:.2f} s, by naive Bayes: "
-            f"{self.n_words:,} words and pairs of words, stemmed. The settings were chosen beforehand, by "
-            "leave-one-out and by how the questions below were answered: the figures are a little flattered."
+        yield heading("Which module does a docstring of Python's standard library belong to?")
+        yield Text(
+            f"{self.n_train:,} docstrings of this Python ({sys.version.split()[0]}) are the training set: "
+            f"{self.modules.n_classes} modules, in {self.n_chapters} chapters of the library reference."
         )
-        yield heading(f"How often is it right, on {self.n_test:,} strings held out?")
-        scores = table("", "classes", "right", "macro F1")
-        for name, result in (("module", self.modules), ("chapter of the manual", self.chapters)):
-            scores.add_row(name, str(result.n_classes), f"{result.accuracy:.1%}", f"{result.macro_f1:.3f}")
-        scores.add_row("always the largest module", "", f"{self.most_common:.1%}", "", style="dim")
+
+        yield heading("Automatic model selection")
+        yield Text(
+            f"{len(self.leaderboard)} candidates were compared by cross-validation and the best were pooled, "
+            f"in {self.seconds:.1f} s. Candidates with a weight are in the pool:"
+        )
+        board = table("candidate", ">accuracy", ">macro F1", ">log loss", ">weight")
+        for row in self._shown_candidates():
+            weight = f"{row['weight']:.2f}" if row["weight"] > 0 else ""
+            measured = (f"{row[name]:.3f}" for name in ("accuracy", "macro_f1", "log_loss"))
+            board.add_row(row["candidate"], *measured, weight, style="" if weight else "dim")
+        yield board
+
+        yield heading(f"Accuracy on {self.n_test:,} held-out docstrings")
+        scores = table("", ">classes", ">accuracy")
+        scores.add_row("module", str(self.modules.n_classes), f"{self.modules.accuracy:.1%}")
+        scores.add_row("chapter", str(self.n_chapters), f"{self.chapter_accuracy:.1%}")
+        scores.add_row("always the largest module", "", f"{self.most_common:.1%}", style="dim")
         yield scores
-        yield heading("Where it was most sure, and wrong")
-        wrong = table("said", "is from", "the text")
-        for mistake in self.modules.mistakes[:4]:
-            wrong.add_row(mistake.predicted, mistake.truth, one_line(mistake.text))
+        yield Text("The mistakes it was most confident about:")
+        wrong = table("predicted", "true", "~docstring")
+        for mistake in self.modules.mistakes[:3]:
+            wrong.add_row(_module(mistake.predicted), _module(mistake.truth), one_line(mistake.text))
         yield wrong
-        yield heading("Questions, answers, and the words that decided")
-        asked = table("question", "answer", "sure", "because of")
-        asked.columns[0].no_wrap = True
+
+        yield heading("Questions, answers and reasons")
+        asked = table("question", "answer", ">prob.", "~because of")
         for why in self.answers:
-            reasons = one_line(", ".join(w.word for w in why.words if w.contribution > 0.5))
-            asked.add_row(why.text, Text(str(why.label), "bold green"), f"{why.probability:.0%}", reasons)
+            if _is_rejected(why):
+                answer, reasons = Text("none of these", "bold red"), one_line("unlike all of them")
+            else:
+                answer = Text(_module(why.label), "bold green")
+                reasons = one_line(", ".join(w.word for w in why.words if w.contribution > 0.5))
+            asked.add_row(why.text, answer, f"{why.probability:.2f}", reasons)
         yield asked
-        yield heading(f"Why {self.answers[0].label}? The words' parts add up to the log odds")
+        yield Text(
+            f"Texts are rejected at a false-rejection rate of {REJECT:.0%}. One answer is wrong, and the reason shows: "
+            "the folders that mailbox knows hold mail."
+        )
+        yield heading(f"Why {_module(self.answers[0].label)}? The contributions add up to the log odds")
         yield self.answers[0]
+
+        yield heading(f"A tree of classes: the deepest answer with a probability of {MIN_PROBA:g} or more")
+        nodes = table("question", "best module", "answer")
+        for given in self.node_answers:
+            module = f"{given.module} {given.module_probability:.2f}"
+            node = Text.assemble((given.node, "bold green"), f" {given.node_probability:.2f}")
+            nodes.add_row(given.question, module, node)
+        yield nodes
+        yield Text("(all) is the root: the model is not sure of any chapter.")
+
+        done = self.unlearning
+        yield heading("Learning a new class, and unlearning it exactly")
+        steps = table("", f"{done.question!r} is about")
+        steps.add_row("before", done.before)
+        steps.add_row(f"{len(RECIPES)} recipes learned", f"{done.learned} ({done.learned_probability:.2f})")
+        steps.add_row("the recipes unlearned", done.after)
+        yield steps
+        same = "identical, bit for bit," if done.identical else "NOT identical"
+        yield Text(f"Probabilities of all {done.n_compared:,} held-out docstrings are {same} before and after.")
+
         yield heading("With your own texts")
         for command in (
-            "genus train mail.csv --out mail.genus          texts and their labels",
+            "genus train mail.csv --out mail.genus          choose, train and save a model",
             'genus explain mail.genus "win a prize now"     the label, and why',
             "genus evaluate mail.genus more.csv --report mail.html",
         ):
-            yield line(f"  {command}")
+            yield Text(f"  {command}")
+
+    def _shown_candidates(self) -> list[dict[str, Any]]:
+        """The pool, and the best candidate of every other kind for comparison."""
+        best: dict[str, dict[str, Any]] = {}
+        for row in self.leaderboard:
+            best.setdefault(row["candidate"], row)
+        names = ("tree", "naive Bayes")
+        others = [best[name] for name in names if name in best and best[name]["weight"] <= 0]
+        return [row for row in self.leaderboard if row["weight"] > 0] + others
+
+
+def _node_answers(clf: TextClassifier) -> tuple[NodeAnswer, ...]:
+    labels, probabilities = clf.predict_top(VAGUE_QUESTIONS, k=1)
+    nodes, node_probabilities = clf.predict_nodes(VAGUE_QUESTIONS, min_proba=MIN_PROBA)
+    return tuple(
+        NodeAnswer(question, _module(label), float(p), str(node), float(node_p))
+        for question, label, p, node, node_p in zip(
+            VAGUE_QUESTIONS, labels[:, 0], probabilities[:, 0], nodes, node_probabilities, strict=True
+        )
+    )
+
+
+def _unlearning(clf: TextClassifier, tests: list[str]) -> Unlearning:
+    """Learn a class that has nothing to do with the others, and take it back."""
+    question = QUESTIONS[-1]
+    probabilities, before = clf.predict_proba(tests), clf.explain(question)
+    clf.partial_fit(RECIPES, [RECIPE_LABEL] * len(RECIPES))
+    learned = clf.explain(question)
+    clf.unlearn(RECIPES, [RECIPE_LABEL] * len(RECIPES))
+    after = clf.explain(question)
+    return Unlearning(
+        question,
+        _answer(before),
+        _answer(learned),
+        learned.probability,
+        _answer(after),
+        len(tests),
+        np.array_equal(probabilities, clf.predict_proba(tests)),
+    )
+
+
+def _answer(why: Explanation) -> str:
+    return "none of these" if _is_rejected(why) else _module(why.label)
+
+
+def _is_rejected(why: Explanation) -> bool:
+    return why.typicality is not None and why.typicality < REJECT
+
+
+def _module(label: Any) -> str:
+    """The last part of a path."""
+    return str(label).rpartition("/")[2]

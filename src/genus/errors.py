@@ -1,4 +1,4 @@
-"""What genus raises when the user, not the program, has to act."""
+"""Errors that the user, not the program, can fix."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ class GenusError(Exception):
 
 
 class ModelFileError(GenusError):
-    """A model file cannot be written, or cannot be trusted."""
+    """A model file cannot be written, or is damaged or unsupported."""
 
 
 class DataError(GenusError, ValueError):
-    """Data given by the user cannot be used as it is."""
+    """The user's data cannot be used as they are."""

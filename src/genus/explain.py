@@ -92,7 +92,7 @@ class Explanation:
     terms: Mapping[str, float] = field(default_factory=dict)  # what the model adds to prior and words, by name
     documents: tuple[DocumentEvidence, ...] = ()  # those that carry most of the probability, if the model knows
     nodes: tuple[NodeEvidence, ...] = ()  # of the label's class, the likeliest first, if it has several
-    typicality: float | None = None  # the share of texts of these classes that are no more like them, if known
+    typicality: float | None = None  # a p-value: the share of held-out texts that look no more familiar, if known
 
     @property
     def remainder(self) -> float:
@@ -133,26 +133,29 @@ class Explanation:
         for name, value, count in lines:
             yield f"  {name:<{width}}  {value:+8.3f}{count}"
         if self.n_unknown:
-            yield f"  {self.n_unknown} of {self.n_words} words are unknown and say nothing"
+            yield f"  {self._unknown_line()}"
         for line in self._source_lines():
             yield f"  {line}"
 
+    def _unknown_line(self) -> str:
+        return f"{self.n_unknown} of {self.n_words} words {_is_are(self.n_unknown)} not in the vocabulary (ignored)"
+
     def _source_lines(self) -> list[str]:
         """How far the answer can be trusted and what carries it, where the model knows."""
-        lines = [self._stranger_line()] if self._is_stranger else []
+        lines = [self._typicality_line()] if self._is_atypical else []
         lines += [self._document_line()] if self.documents else []
         return [*lines, self._node_line()] if self.nodes else lines
 
     def _node_line(self) -> str:
         kinds = (f"{node.number} ({', '.join(node.words)}; {node.share:.3f})" for node in self.nodes)
-        return f"kinds of {self.label}: {', '.join(kinds)}"
+        return f"hidden nodes of {self.label}: {', '.join(kinds)}"
 
     @property
-    def _is_stranger(self) -> bool:
+    def _is_atypical(self) -> bool:
         return self.typicality is not None and self.typicality < 0.05
 
-    def _stranger_line(self) -> str:
-        return f"perhaps none of these: {1 - (self.typicality or 0.0):.1%} of the texts learned are more typical"
+    def _typicality_line(self) -> str:
+        return f"may belong to none of the classes: typicality {self.typicality or 0.0:.3f} (a p-value)"
 
     def _document_line(self) -> str:
         shares = (f"{m.number} ({m.label}, {m.share:.3f})" for m in self.documents)
@@ -198,7 +201,7 @@ class Explanation:
             table.add_row(Text(name, style="dim"), Text(f"{value:+.2f}", style="dim"), "")
         yield table
         if self.n_unknown:
-            yield Text(f"{self.n_unknown} of {self.n_words} words are unknown and say nothing", style="dim")
+            yield Text(self._unknown_line(), style="dim")
         for line in self._source_lines():
             yield Text(line, style="dim")
 
@@ -226,7 +229,7 @@ class Explanation:
             f"<td style='text-align:right'>{value:+.2f}</td><td></td></tr>"
             for name, value in self._sums(n)
         )
-        unknown = f" · {self.n_unknown} of {self.n_words} words unknown" if self.n_unknown else ""
+        unknown = f" · {self._unknown_line()}" if self.n_unknown else ""
         sources = "".join(f"<p>{html.escape(line)}</p>" for line in self._source_lines())
         return (
             "<div class='genus-explanation'>"
@@ -259,6 +262,10 @@ def _from(word: WordEvidence) -> str:
         return ""
     node, share = next(iter(word.levels.items()))
     return f"  from {node} ({share:.2f})"
+
+
+def _is_are(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 def _number(x: float) -> str:

@@ -415,7 +415,7 @@ def test_reproduce_stopped_says_so_in_one_line(data, tmp_path, capsys, monkeypat
 
     monkeypatch.setattr("genus.experiments.harness.run.run", stop)
     assert main(["reproduce", "tdm", "--data", data, "--out", str(tmp_path / "out")]) == 130
-    assert capsys.readouterr().err == "genus: stopped; the same command goes on from here\n"
+    assert capsys.readouterr().err == "genus: stopped; run the same command to continue\n"
 
 
 def test_reproduce_without_data_says_what_to_do(tmp_path, capsys):

@@ -193,7 +193,7 @@ def test_the_page_shows_suspects_and_each_class():
     assert "&lt;m&gt;" in page
     assert "<script" not in page
     assert page.index("Suspect labels") < page.index("Most relevant") < page.index("Least relevant")
-    assert "taken for <b>sport</b>" in page
+    assert "predicted as <b>sport</b>" in page
 
 
 # From the shell
@@ -245,10 +245,10 @@ def test_mark_takes_messages(model, capsys):
     [
         (["m.genus"], "Give either DATA"),
         (["m.genus", "docs.jsonl", "-m", "x"], "Give either DATA"),
-        (["m.genus", "docs.jsonl", "--class", "sport"], "--class is for messages"),
+        (["m.genus", "docs.jsonl", "--class", "sport"], "--class applies to --message only"),
         (["m.genus", "-m", "x", "--report", "a.html"], "--report needs DATA"),
         (["m.genus", "-m", "x", "--class", "spor"], "did you mean sport"),
-        (["m.genus", "docs.jsonl", "--report", "no/a.html"], "there is no folder no"),
+        (["m.genus", "docs.jsonl", "--report", "no/a.html"], "folder no does not exist"),
         (["nb.genus", "docs.jsonl"], "MultinomialNB does not tell words apart"),
         (["m.genus", "other.jsonl"], "'weather' was never learned"),
     ],

@@ -615,8 +615,8 @@ def test_an_explanation_adds_up_and_says_which_kind(clf):
     assert len(why.nodes) == 2
     assert why.nodes[0].share > 0.9
     assert "goal" in why.nodes[0].words
-    assert "kinds of sport: " in str(why)
-    assert "kinds of sport" in why._repr_html_()
+    assert "hidden nodes of sport: " in str(why)
+    assert "hidden nodes of sport" in why._repr_html_()
     assert json.loads(json.dumps(why.to_dict()))["nodes"][0]["number"] == why.nodes[0].number
     assert clf.explain("the bank").nodes == ()  # one kind only
 

@@ -181,7 +181,7 @@ def test_the_page_shows_scores_confusions_and_reasons():
     result = evaluate(clf, [*texts, "free lunch cash"], ["spam", "spam", "ham", "ham", "ham"])
     text = read_page(make_page(result, clf, model="mail.genus", data="test.csv")).text
     assert "80.0%" in text
-    assert "ham taken for spam" in text
+    assert "ham predicted as spam" in text
     assert "free lunch cash" in text
     assert "cash +" in text
 
@@ -192,7 +192,7 @@ def test_of_many_classes_the_most_confused_are_shown():
     clf = TextClassifier("nb").fit(texts, labels)
     result = evaluate(clf, [*texts, "word7 common"], [*labels, "class 09"])
     reader = read_page(make_page(result, clf, model="m", data="d"))
-    assert "The 20 of 60 classes with most mistakes" in reader.text
+    assert "The 20 of 60 classes with the most mistakes" in reader.text
     assert sum(attributes.get("class") == "right" for _, attributes in reader.seen) == 20
 
 

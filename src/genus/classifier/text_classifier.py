@@ -104,7 +104,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
       the           +0.154  x1
       (prior)       +0.693
       = log odds    +2.136
-      1 of 4 words are unknown and say nothing
+      1 of 4 words is not in the vocabulary (ignored)
     """
 
     _pipeline: FittedPipeline

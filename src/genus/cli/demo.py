@@ -10,14 +10,15 @@ from genus.cli._output import console, json_option, print_json, working
 @click.command()
 @json_option
 def demo(as_json: bool) -> None:
-    """See genus at work, without any data of your own.
+    """Try genus on Python's own documentation; no data needed.
 
-    Learns which module of Python's standard library a documentation string belongs to, measures that on
-    strings that were held out, and answers questions, with reasons. Nothing is downloaded.
+    Selects and trains a model that predicts which module of Python's standard library a docstring belongs to,
+    measures it on held-out docstrings, answers questions with reasons, answers at any level of a tree of classes, and
+    learns and unlearns a class. Takes about 15 seconds. Nothing is downloaded.
     """
     from genus.demo import Demo
 
-    with working("reading the documentation of the standard library"):
+    with working("training on the documentation of the standard library"):
         result = Demo.run()
     if as_json:
         print_json(result.to_dict())

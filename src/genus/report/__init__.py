@@ -1,4 +1,4 @@
-"""How well a classifier does: metrics added up in constant memory, and a page that shows them.
+"""How well a classifier does: metrics computed in constant memory, and an HTML report of them.
 
 >>> from genus import TextClassifier
 >>> clf = TextClassifier().fit(["a good film", "good fun", "a dull film", "dull"], ["+", "+", "-", "-"])

@@ -1,4 +1,4 @@
-"""How good sets of labels are, from answers that come in chunks. Only sums are kept."""
+"""Metrics of label sets, from predictions that come in chunks. Only sums are kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from genus.report.metrics import ClassScore
 
 
 class LabelEvaluation:
-    """Sets of labels compared with the truth. Labels are compared as text, since files hold nothing else.
+    """Label sets compared with the truth. Labels are compared as text, since files contain nothing else.
 
     Parameters
     ----------
@@ -32,15 +32,15 @@ class LabelEvaluation:
     def __init__(self, labels: Sequence[Any]) -> None:
         self.labels = [str(label) for label in labels]
         self.n = 0
-        self.n_labelled = 0  # documents with a label
-        self._n_first = 0  # of those, how many have the label that seemed most probable
+        self.n_labeled = 0  # documents with a label
+        self._n_first = 0  # of those, how many have the most probable label
         self._f1 = 0.0
         self._support: Counter[str] = Counter()
         self._given: Counter[str] = Counter()
         self._right: Counter[str] = Counter()
 
     def add(self, truth: Sequence[AbstractSet[str]], given: NDArray[np.bool_], probabilities: Float64) -> None:
-        """Take in a chunk of documents: the labels they have, and those they were given."""
+        """Add a chunk of documents: their true labels, their predicted labels, and the probabilities of all labels."""
         best = probabilities.argmax(axis=1).tolist()
         for true, row, first in zip(truth, given, best, strict=True):
             answer = {self.labels[i] for i in np.flatnonzero(row)}
@@ -49,18 +49,18 @@ class LabelEvaluation:
             self._given.update(answer)
             self._right.update(right)
             self._f1 += 2 * len(right) / (len(true) + len(answer)) if true or answer else 1.0
-            self.n_labelled += bool(true)
+            self.n_labeled += bool(true)
             self._n_first += self.labels[first] in true
         self.n += len(truth)
 
     @property
     def precision_at_1(self) -> float:
         """How often the most probable label is right, among documents that have labels."""
-        return self._n_first / self.n_labelled if self.n_labelled else 0.0
+        return self._n_first / self.n_labeled if self.n_labeled else 0.0
 
     @property
     def example_f1(self) -> float:
-        """The mean F1 of documents; 1 where a document has no label and is given none."""
+        """The mean F1 of documents; 1 for a document without labels for which none is predicted."""
         return self._f1 / self.n if self.n else 0.0
 
     @property
@@ -71,12 +71,12 @@ class LabelEvaluation:
 
     @property
     def macro_f1(self) -> float:
-        """The mean F1 of the labels that are in the data or among the answers."""
+        """The mean F1 of the labels that occur in the data or among the predictions."""
         scores = [score.f1 for score in self.per_label()]
         return sum(scores) / len(scores) if scores else 0.0
 
     def per_label(self) -> list[ClassScore]:
-        """Labels in the data or among the answers; those with a part in most mistakes first."""
+        """Labels that occur in the data or among the predictions; those with the most mistakes first."""
         scores = [
             ClassScore(label, self._support[label], self._right[label], self._given[label])
             for label in self._support.keys() | self._given.keys()

@@ -18,7 +18,7 @@ _LEGEND = (
 
 
 def marks_page(clf: Any, texts: Sequence[str], review: Review, rows: Sequence[Any], *, model: str, data: str) -> str:
-    """The page, as text. `rows` are the names of the texts, `model` and `data` those of where all comes from."""
+    """The page, as text. `rows` name the texts, `model` and `data` the files."""
     suspects = review.suspects().tolist()
     article = _Article(clf, texts, review, rows)
     sections = [
@@ -33,7 +33,7 @@ def marks_page(clf: Any, texts: Sequence[str], review: Review, rows: Sequence[An
 def _summary(review: Review, n_suspects: int) -> str:
     background, relevant, own = review.tokens.sum(axis=0) / max(review.tokens.sum(), 1e-300)
     tiles = [
-        ("about their class", f"{relevant:.0%}", "of all known words"),
+        ("about their class", f"{relevant:.0%}", "of all words in the vocabulary"),
         ("background", f"{background:.0%}", "common to all classes"),
         ("own", f"{own:.0%}", "of single texts"),
         ("suspect labels", f"{n_suspects:,}", f"of {len(review.labels):,} texts"),
@@ -49,8 +49,8 @@ def _suspects(suspects: list[int], article: _Article) -> str:
         return "<section><h2>Suspect labels</h2><p>There are none.</p></section>"
     more = f" The first {_SUSPECTS} of {len(suspects):,}." if len(suspects) > _SUSPECTS else ""
     return (
-        '<section><h2>Suspect labels</h2><p class="note">Texts with hardly a word about their label, which the model '
-        f"takes for another; the most suspect first.{more}</p>{_LEGEND}"
+        '<section><h2>Suspect labels</h2><p class="note">Texts with hardly a word about their label, for which the '
+        f"model predicts another; the most suspect first.{more}</p>{_LEGEND}"
         f"{''.join(map(article.of, suspects[:_SUSPECTS]))}</section>"
     )
 
@@ -75,7 +75,7 @@ class _Article:
     def of(self, i: int) -> str:
         label, predicted = self.review.labels[i].item(), self.review.predicted[i].item()
         marked = self.clf.mark(self.texts[i], label).shortened(_CHARACTERS)
-        taken = "" if predicted == label else f", taken for <b>{_e(predicted)}</b>"
+        taken = "" if predicted == label else f", predicted as <b>{_e(predicted)}</b>"
         return (
             f"<article><p><b>{_e(label)}</b>{taken} <small>row {_e(self.rows[i])}: {marked.relevant:.0%} about it, "
             f"{marked.background:.0%} background, {marked.own:.0%} its own</small></p>"

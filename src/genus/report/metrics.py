@@ -1,7 +1,7 @@
-"""Accuracy, F1, log loss and calibration, from answers that come in chunks.
+"""Accuracy, F1, log loss and calibration, from predictions that come in chunks.
 
-Only sums are kept, and the few worst mistakes: memory grows with the pairs of classes that are confused,
-not with the documents. Labels are compared as text, since files hold nothing else.
+Only sums and the few worst mistakes are kept: memory grows with the pairs of classes that are confused,
+not with the documents. Labels are compared as text, since files contain nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ N_BINS = 15  # of confidence, equally wide; as is usual for the expected calibra
 
 
 class ClassScore(NamedTuple):
-    """One class: documents of it (support), how many were found, and how many others were taken for it."""
+    """One class: its documents (support), how many were predicted correctly, and how many predictions it got in all."""
 
     label: str
     support: int
@@ -54,7 +54,7 @@ class Confusion(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """The answers of one range of confidence: how sure they were on average, and how often right."""
+    """The predictions in one range of confidence: their mean confidence, and how often they were right."""
 
     low: float
     high: float
@@ -65,11 +65,11 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class Mistake:
-    """A wrong answer; ordered by how sure it was, then by how improbable the truth seemed."""
+    """A wrong prediction; ordered by its confidence, then by how improbable the truth seemed."""
 
     confidence: float
-    surprise: float  # -log P(truth | text), infinite for a label that the model does not know
-    age: int  # of two alike, the earlier ranks higher
+    surprise: float  # -log P(truth | text), infinite for a label unknown to the model
+    age: int  # breaks ties: the earlier ranks higher
     row: int
     text: str
     truth: str
@@ -77,7 +77,7 @@ class Mistake:
 
 
 class Evaluation:
-    """Answers compared with the truth.
+    """Predictions compared with the truth.
 
     Parameters
     ----------
@@ -87,10 +87,10 @@ class Evaluation:
 
     def __init__(self, classes: Sequence[Any], n_mistakes: int = 20) -> None:
         self.labels = [str(label) for label in classes]
-        self.n_classes = len(self.labels)  # labels beyond are in the data only
+        self.n_classes = len(self.labels)  # later labels occur in the data only
         self.n = 0
         self.n_right = 0
-        self.n_unknown = 0  # documents whose label the model does not know
+        self.n_unknown = 0  # documents whose label is unknown to the model
         self._codes = {label: code for code, label in enumerate(self.labels)}
         self._pairs: Counter[tuple[int, int]] = Counter()
         self._loss = 0.0
@@ -105,7 +105,7 @@ class Evaluation:
         log_proba: Float64,
         rows: Sequence[int] | None = None,
     ) -> None:
-        """Take in a chunk of documents: their true labels, and log P(class | text) of each class."""
+        """Add a chunk of documents: their true labels, and log P(class | text) of each class."""
         truth = self._encode(labels)
         predicted: Int64 = log_proba.argmax(axis=1)
         confidence = np.exp(log_proba[np.arange(len(truth)), predicted]).clip(0, 1)
@@ -123,7 +123,7 @@ class Evaluation:
         self.n_unknown += int((~known).sum())
         self.n_right += int(right.sum())
         for i in np.flatnonzero(~right).tolist():
-            self._set_statistics(
+            self._keep_if_among_worst(
                 Mistake(
                     float(confidence[i]), -float(log_p[i]), -(self.n + i),
                     rows[i] if rows is not None else self.n + i + 1,
@@ -141,7 +141,7 @@ class Evaluation:
             codes.append(self._codes[label])
         return np.array(codes, dtype=np.int64)
 
-    def _set_statistics(self, mistake: Mistake) -> None:
+    def _keep_if_among_worst(self, mistake: Mistake) -> None:
         if len(self._worst) < self._n_mistakes:
             heapq.heappush(self._worst, mistake)
         elif self._worst:
@@ -155,18 +155,18 @@ class Evaluation:
 
     @property
     def micro_f1(self) -> float:
-        """Equal to the accuracy, since every document has one label and gets one answer."""
+        """Equal to the accuracy, since every document has one label and one prediction."""
         return self.accuracy
 
     @property
     def macro_f1(self) -> float:
-        """The mean F1 of the classes that are in the data or among the answers."""
+        """The mean F1 of the classes that occur in the data or among the predictions."""
         scores = [score.f1 for score in self.per_class()]
         return math.fsum(scores) / len(scores) if scores else 0.0
 
     @property
     def log_loss(self) -> float:
-        """The mean of -log P(truth | text), over documents whose label the model knows; natural logarithm."""
+        """The mean of -log P(truth | text), over documents whose label is known to the model; natural logarithm."""
         known = self.n - self.n_unknown
         return self._loss / known if known else math.inf
 
@@ -177,11 +177,11 @@ class Evaluation:
 
     @property
     def mistakes(self) -> list[Mistake]:
-        """The worst, the most confident first."""
+        """The worst mistakes, most confident first."""
         return sorted(self._worst, reverse=True)
 
     def per_class(self) -> list[ClassScore]:
-        """Classes in the data or among the answers; those with a part in most mistakes first."""
+        """Classes that occur in the data or among the predictions; those with the most mistakes first."""
         support: Counter[int] = Counter()
         predicted: Counter[int] = Counter()
         for (t, p), n in self._pairs.items():
@@ -200,11 +200,11 @@ class Evaluation:
         return [Confusion(self.labels[t], self.labels[p], n) for t, p, n in wrong[:most]]
 
     def count(self, truth: str, predicted: str) -> int:
-        """Documents of one class that were taken for another, or for itself."""
+        """Documents of one class that were predicted as another, or as itself."""
         return self._pairs[self._codes[truth], self._codes[predicted]]
 
     def bins(self) -> list[Bin]:
-        """What the reliability curve shows; bins without answers are left out."""
+        """The points of the reliability curve; empty bins are left out."""
         return [
             Bin(i / N_BINS, (i + 1) / N_BINS, int(n), confidence / n, right / n)
             for i, (n, confidence, right) in enumerate(self._bins.tolist())

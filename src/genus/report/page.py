@@ -20,7 +20,7 @@ _SHOWN = 500  # characters of a text
 
 
 def make_page(result: Evaluation, clf: Any, *, model: str, data: str) -> str:
-    """The page, as text. `model` and `data` name what was evaluated; `clf` says why mistakes were made."""
+    """The page, as text. `model` and `data` name what was evaluated; `clf` explains the mistakes."""
     sections = [
         f"<header><h1>{_e(model)}</h1><p>evaluated on {_e(data)}</p></header>",
         _summary(result),
@@ -53,16 +53,16 @@ def _frame(title: str, body: str) -> str:
 def _summary(result: Evaluation) -> str:
     tiles = [
         ("accuracy", f"{result.accuracy:.1%}", f"{result.n_right:,} of {result.n:,} right"),
-        ("macro F1", f"{result.macro_f1:.3f}", "every class counts alike"),
+        ("macro F1", f"{result.macro_f1:.3f}", "mean over classes"),
         ("log loss", f"{result.log_loss:.3f}", "of the true label, in nats"),
-        ("calibration error", f"{result.calibration_error:.3f}", "confidence against accuracy"),
+        ("calibration error", f"{result.calibration_error:.3f}", "confidence minus accuracy"),
     ]
     cells = "".join(
         f'<div class="tile"><b>{value}</b><span>{name}</span><small>{note}</small></div>' for name, value, note in tiles
     )
     unknown = (
-        f'<p class="note">{result.n_unknown:,} documents have labels that the model does not know. '
-        "They count as mistakes, and not in the log loss.</p>"
+        f'<p class="note">{result.n_unknown:,} documents have labels unknown to the model. '
+        "They count as mistakes and are left out of the log loss.</p>"
         if result.n_unknown
         else ""
     )
@@ -73,9 +73,9 @@ def _matrix(result: Evaluation) -> str:
     scores = result.per_class()
     labels = sorted(score.label for score in scores[:_MATRIX])
     support = {score.label: score.support for score in scores}
-    note = "Rows are true classes, columns are answers; shades are shares of the row."
+    note = "Rows are true classes, columns are predictions; shading shows the share of the row."
     if len(scores) > _MATRIX:
-        note += f" The {_MATRIX} of {len(scores):,} classes with most mistakes."
+        note += f" The {_MATRIX} of {len(scores):,} classes with the most mistakes."
     head = "".join(f'<th scope="col"><span title="{_e(label)}">{_e(label)}</span></th>' for label in labels)
     lines = []
     for truth in labels:
@@ -84,7 +84,7 @@ def _matrix(result: Evaluation) -> str:
             count = result.count(truth, predicted)
             share = count / support[truth] if support[truth] else 0.0
             kind = "right" if truth == predicted else "wrong"
-            title = _e(f"{truth} taken for {predicted}: {count:,} ({share:.1%})")
+            title = _e(f"{truth} predicted as {predicted}: {count:,} ({share:.1%})")
             shown = f"{count:,}" if count else ""
             cells.append(f'<td class="{kind}" style="--v:{share:.3f}" title="{title}">{shown}</td>')
         lines.append(f'<tr><th scope="row" title="{_e(truth)}">{_e(truth)}</th>{"".join(cells)}</tr>')
@@ -93,7 +93,7 @@ def _matrix(result: Evaluation) -> str:
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
     pairs = "".join(
-        f"<li><b>{_e(c.truth)}</b> taken for <b>{_e(c.predicted)}</b> <span>{c.n:,}×</span></li>"
+        f"<li><b>{_e(c.truth)}</b> predicted as <b>{_e(c.predicted)}</b> <span>{c.n:,}×</span></li>"
         for c in result.confusions(8)
     )
     most = f'<div><h3>Most frequent</h3><ol class="pairs">{pairs}</ol></div>' if pairs else ""
@@ -102,7 +102,7 @@ def _matrix(result: Evaluation) -> str:
 
 
 def _reliability(result: Evaluation) -> str:
-    """Accuracy over confidence, a dot per bin; bars below show how many answers a bin holds."""
+    """Accuracy over confidence, a dot per bin; bars below show how many predictions are in a bin."""
     left, top, size, foot = 40, 12, 320, 70
     bins = result.bins()
     largest = max((b.n for b in bins), default=1)
@@ -122,13 +122,13 @@ def _reliability(result: Evaluation) -> str:
     line = "M" + "L".join(f"{x(b.confidence):.1f} {y(b.accuracy):.1f}" for b in bins)
     dots = "".join(
         f'<circle cx="{x(b.confidence):.1f}" cy="{y(b.accuracy):.1f}" r="{2.5 + 4 * (b.n / largest) ** 0.5}">'
-        f"<title>{b.n:,} answers, {b.confidence:.1%} sure, {b.accuracy:.1%} right</title></circle>"
+        f"<title>{b.n:,} predictions, mean confidence {b.confidence:.1%}, {b.accuracy:.1%} right</title></circle>"
         for b in bins
     )
     base = y(0) + 24 + foot
     bars = "".join(
         f'<rect x="{x(b.low) + 1:.1f}" width="{size * (b.high - b.low) - 2:.1f}" '
-        f'y="{base - h:.1f}" height="{h:.1f}"><title>{b.n:,} answers</title></rect>'
+        f'y="{base - h:.1f}" height="{h:.1f}"><title>{b.n:,} predictions</title></rect>'
         for b in bins
         for h in [max(1.0, foot * b.n / largest)]
     )
@@ -137,11 +137,11 @@ def _reliability(result: Evaluation) -> str:
         'aria-label="Reliability curve: accuracy over confidence">'
         f'{grid}<path class="ideal" d="M{x(0)} {y(0)}L{x(1)} {y(1)}"/><path class="curve" d="{line}"/>'
         f'<g class="dots">{dots}</g><g class="bars">{bars}</g>'
-        f'<text x="{x(0.5)}" y="{base + 16}" text-anchor="middle">confidence, and its answers</text></svg>'
+        f'<text x="{x(0.5)}" y="{base + 16}" text-anchor="middle">confidence, and number of predictions</text></svg>'
     )
     note = (
-        "Of answers given with some confidence, the share that is right. On the dashed line they agree; "
-        "below it the model is too sure. Larger dots stand for more answers."
+        "How often predictions of a given confidence are right. On the dashed line the two agree; below it the model "
+        "is overconfident. Larger dots stand for more predictions."
     )
     body = f'<div class="beside"><p class="note">{note}</p>{svg}</div>'
     return f"<section><h2>Reliability</h2>{body}</section>"
@@ -154,9 +154,9 @@ def _classes(result: Evaluation) -> str:
         f'<td class="bar" style="--v:{s.f1:.3f}">{s.f1:.3f}</td><td>{s.support:,}</td></tr>'
         for s in scores[:_ROWS]
     )
-    note = "Classes with a part in most mistakes first."
+    note = "Classes with the most mistakes first."
     if len(scores) > _ROWS:
-        note += f" {_ROWS} of {len(scores):,}; genus evaluate --json has all."
+        note += f" {_ROWS} of {len(scores):,}; genus evaluate --json lists all."
     return (
         f'<section><h2>Classes</h2><p class="note">{note}</p><div class="scroll tall"><table class="classes">'
         '<thead><tr><th scope="col">class</th><th scope="col">precision</th><th scope="col">recall</th>'
@@ -170,9 +170,9 @@ def _mistakes(result: Evaluation, clf: Any) -> str:
         return "<section><h2>Worst mistakes</h2><p>There are none.</p></section>"
     articles = "".join(_mistake(mistake, clf) for mistake in result.mistakes)
     return (
-        '<section><h2>Worst mistakes</h2><p class="note">Wrong answers that the model was most sure of, and '
-        "the words that led there: by how much each speaks for the answer over the true class (log odds). "
-        f"Some of these may be wrong labels.</p>{articles}</section>"
+        '<section><h2>Worst mistakes</h2><p class="note">Wrong predictions with the highest confidence, and '
+        "the words behind them: how much each adds to the log odds of the predicted over the true class. "
+        f"Some of these may be labeling errors.</p>{articles}</section>"
     )
 
 
@@ -188,13 +188,13 @@ def _mistake(mistake: Mistake, clf: Any) -> str:
     if len(text) > _SHOWN:
         text = text[:_SHOWN] + "…"
     return (
-        f"<article><p><b>{_e(mistake.predicted)}</b> {mistake.confidence:.1%} sure, but it is "
+        f"<article><p><b>{_e(mistake.predicted)}</b> {mistake.confidence:.1%} confident, but it is "
         f"<b>{_e(mistake.truth)}</b> <small>row {mistake.row:,}</small></p>"
         f'<blockquote>{_e(text)}</blockquote><p class="words">{words}</p></article>'
     )
 
 
 def _e(text: Any) -> str:
-    """Escaped for HTML; characters that HTML cannot hold are shown as what they are not."""
+    """Escaped for HTML; control characters are replaced."""
     plain = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in str(text))
     return html.escape(plain)
