@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -27,9 +28,34 @@ using Out = nb::ndarray<T, nb::numpy, nb::ndim<1>>;
 template <class T>
 using Out2 = nb::ndarray<T, nb::numpy, nb::ndim<2>>;
 
+// Matrices of numbers, to read and to write.
+using InMatrix = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 template <class T>
 std::span<const T> view(const In<T>& array) {
   return {array.data(), array.size()};
+}
+inline std::span<const double> view(const InMatrix& matrix) {
+  return {matrix.data(), matrix.size()};
+}
+inline std::span<double> view(const Matrix& matrix) {
+  return {matrix.data(), matrix.size()};
+}
+
+inline void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+// Whether these are bounds of parts that lie one after the other, from 0 to n.
+inline bool rises(std::span<const std::int64_t> bounds, std::int64_t n) {
+  return !bounds.empty() && bounds.front() == 0 && bounds.back() == n &&
+         std::is_sorted(bounds.begin(), bounds.end());
+}
+
+// Whether all numbers lie in [0, n).
+inline bool within(std::span<const std::int32_t> numbers, std::int64_t n) {
+  return std::all_of(numbers.begin(), numbers.end(), [n](std::int32_t i) { return i >= 0 && i < n; });
 }
 
 // Hands a vector's memory to NumPy without copying it.

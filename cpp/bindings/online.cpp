@@ -1,7 +1,6 @@
 // Learning online, for Python.
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
 #include <mutex>
 #include <shared_mutex>
 #include <tuple>
@@ -42,11 +41,6 @@ OnlineOptions options(bool binary, bool joint, bool average, double half_life, d
   return {binary, joint, average, half_life, min_loss};
 }
 
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
-using Matrix = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Sides = std::tuple<Out<double>, Out<double>>;
 
 Sides give_sides(OnlineLearner::Evidence&& found) {
@@ -83,7 +77,7 @@ void add_for(nb::class_<SharedLearner>& learner) {
                       static_cast<std::int64_t>(out.shape(0)) == documents.rows(),
                   "score: arrays do not belong together");
           for (const auto c : view(place)) require(c >= 0 && c < n, "score: no such class");
-          l.score(documents, view(place), std::span<double>(out.data(), out.size()), n_threads);
+          l.score(documents, view(place), view(out), n_threads);
         });
       },
       "rows"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "place"_a.noconvert(),
@@ -92,7 +86,7 @@ void add_for(nb::class_<SharedLearner>& learner) {
 
 }  // namespace
 
-void add_online(nb::module_& m) {
+void bind_online(nb::module_& m) {
   nb::class_<OnlineOptions>(m, "OnlineOptions", "How an OnlineLearner counts.")
       .def(nb::new_(&options), "binary"_a, "joint"_a, "average"_a, "half_life"_a, "min_loss"_a)
       .def_ro("binary", &OnlineOptions::binary)

@@ -1,26 +1,10 @@
 #include "mixtures/plsa.h"
 
-#include <algorithm>
-
 #include "bindings/arrays.h"
 
 namespace genus::bindings {
 
 namespace {
-
-using Matrix = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using InMatrix = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
-std::span<double> view(const Matrix& m) {
-  return {m.data(), m.size()};
-}
-std::span<const double> view(const InMatrix& m) {
-  return {m.data(), m.size()};
-}
 
 template <class Value>
 void add_fold_in(nb::module_& m) {
@@ -42,7 +26,7 @@ void add_fold_in(nb::module_& m) {
 
 }  // namespace
 
-void add_plsa(nb::module_& m) {
+void bind_plsa(nb::module_& m) {
   using namespace nb::literals;
   add_fold_in<float>(m);
   add_fold_in<double>(m);
@@ -54,16 +38,13 @@ void add_plsa(nb::module_& m) {
          const Matrix& sums, int n_threads) {
         const auto documents = csr<double>(rows, words, counts);
         const auto n_words = static_cast<std::int64_t>(tempered.shape(0));
-        const auto ids = bindings::view(words);
         require(mixtures.shape(1) == tempered.shape(1) && mixtures.shape(0) + 1 == rows.size() &&
                     weights.size() == mixtures.shape(0) && sums.shape(0) == tempered.shape(0) &&
-                    sums.shape(1) == tempered.shape(1) &&
-                    std::all_of(ids.begin(), ids.end(),
-                                [n_words](std::int32_t w) { return w >= 0 && w < n_words; }),
+                    sums.shape(1) == tempered.shape(1) && within(view(words), n_words),
                 "plsa: arrays do not belong together");
         const nb::gil_scoped_release released;
-        plsa_step(view(tempered), documents, bindings::view(weights),
-                  static_cast<std::int64_t>(tempered.shape(1)), beta, view(mixtures), view(sums), n_threads);
+        plsa_step(view(tempered), documents, view(weights), static_cast<std::int64_t>(tempered.shape(1)),
+                  beta, view(mixtures), view(sums), n_threads);
       },
       "tempered"_a.noconvert(), "rows"_a.noconvert(), "words"_a.noconvert(), "counts"_a.noconvert(),
       "weights"_a.noconvert(), "beta"_a, "mixtures"_a.noconvert(), "sums"_a.noconvert(), "n_threads"_a);

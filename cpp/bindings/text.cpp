@@ -93,7 +93,7 @@ Rows known_rows(const TokenSource& source, const Vocabulary& words, NGramRange r
 
 }  // namespace
 
-void add_text(nb::module_& m) {
+void bind_text(nb::module_& m) {
   nb::class_<TextOptions>(m, "TextOptions", "How texts are cut into tokens and n-grams.")
       .def(nb::new_(&make_options), "analyzer"_a, "accents"_a, "lowercase"_a, "split_unspaced"_a,
            "min_length"_a, "min_n"_a, "max_n"_a, "edges"_a);

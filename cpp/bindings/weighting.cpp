@@ -65,7 +65,7 @@ void add_for(nb::module_& m) {
 
 }  // namespace
 
-void add_weighting(nb::module_& m) {
+void bind_weighting(nb::module_& m) {
   add_for<double>(m);
   add_for<float>(m);
   add_for<std::int64_t>(m);

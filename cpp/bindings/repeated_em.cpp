@@ -4,7 +4,7 @@
 #include <string>
 #include <tuple>
 
-#include "bindings/arrays.h"
+#include "bindings/word_tables.h"
 #include "mixtures/gaussian_em.h"
 #include "mixtures/multinomial_em.h"
 
@@ -12,14 +12,7 @@ namespace genus::bindings {
 
 namespace {
 
-using Matrix = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using InMatrix = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using OutTable = std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<double>>;
 using OutResult = std::tuple<Out2<double>, Out2<double>, Out2<double>>;
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
 
 std::span<const std::int64_t> checked_nodes(const In<std::int64_t>& node_starts) {
   const auto nodes = view(node_starts);
@@ -100,7 +93,7 @@ void add_for(nb::module_& m) {
       "expected_counts",
       [](const In<std::int64_t>& indptr, const In<std::int32_t>& indices, const In<Value>& values,
          std::int64_t n_words, const In<std::int32_t>& classes, const In<double>& weights,
-         const In<std::int64_t>& node_starts, const InMatrix& shares, int n_threads) -> OutTable {
+         const In<std::int64_t>& node_starts, const InMatrix& shares, int n_threads) {
         const auto documents = csr<Value>(indptr, indices, values);
         auto plan = plan_of(documents.rows(), classes, weights, node_starts);
         plan.n_repetitions = static_cast<std::int64_t>(shares.shape(1));
@@ -109,10 +102,9 @@ void add_for(nb::module_& m) {
         WordTable<double> counts;
         {
           const nb::gil_scoped_release released;
-          counts = expected_counts(documents, plan, {shares.data(), shares.size()}, n_words, n_threads);
+          counts = expected_counts(documents, plan, view(shares), n_words, n_threads);
         }
-        return {bindings::give(std::move(counts.indptr)), bindings::give(std::move(counts.classes)),
-                bindings::give(std::move(counts.values))};
+        return bindings::give(std::move(counts));
       },
       "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "n_words"_a,
       "classes"_a.noconvert(), "weights"_a.noconvert(), "node_starts"_a.noconvert(), "shares"_a.noconvert(),
@@ -121,7 +113,7 @@ void add_for(nb::module_& m) {
 
 }  // namespace
 
-void add_mixture_em(nb::module_& m) {
+void bind_repeated_em(nb::module_& m) {
   using namespace nb::literals;
   add_for<double>(m);
   add_for<float>(m);
@@ -140,8 +132,7 @@ void add_mixture_em(nb::module_& m) {
         EmResult result;
         {
           const nb::gil_scoped_release released;
-          result = fit_gaussian_nodes({documents.data(), documents.size()}, n_features, plan,
-                                      {floor.data(), floor.size()}, n_threads);
+          result = fit_gaussian_nodes(view(documents), n_features, plan, view(floor), n_threads);
         }
         return give(std::move(result), plan);
       },
@@ -179,8 +170,8 @@ void add_mixture_em(nb::module_& m) {
                     out.shape(0) == scores.shape(0) && out.shape(1) == log_prior.shape(0),
                 "scores, nodes and classes do not belong together");
         const nb::gil_scoped_release released;
-        average_posteriors({scores.data(), scores.size()}, nodes, {log_prior.data(), log_prior.size()},
-                           static_cast<std::int64_t>(n_repetitions), {out.data(), out.size()}, n_threads);
+        average_posteriors(view(scores), nodes, view(log_prior), static_cast<std::int64_t>(n_repetitions),
+                           view(out), n_threads);
       },
       "scores"_a.noconvert(), "node_starts"_a.noconvert(), "log_prior"_a.noconvert(), "out"_a.noconvert(),
       "n_threads"_a);

@@ -1,11 +1,10 @@
-#include "topics/gibbs.h"
-
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <tuple>
 
 #include "bindings/arrays.h"
+#include "topics/gibbs.h"
 #include "topics/marking.h"
 
 namespace genus::bindings {
@@ -18,15 +17,6 @@ using InOut = nb::ndarray<T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::c
 template <class T>
 std::span<T> view(const InOut<T>& array) {
   return {array.data(), array.size()};
-}
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
-bool rises(std::span<const std::int64_t> bounds, std::int64_t last) {
-  return !bounds.empty() && bounds.front() == 0 && bounds.back() == last &&
-         std::is_sorted(bounds.begin(), bounds.end());
 }
 
 template <class T>
@@ -152,7 +142,7 @@ void add_for(nb::module_& m) {
 
 }  // namespace
 
-void add_gibbs(nb::module_& m) {
+void bind_topics(nb::module_& m) {
   nb::class_<SweepMemory>(m, "SweepMemory").def(nb::init<>());
   add_for<double>(m);
   add_for<float>(m);

@@ -1,5 +1,3 @@
-#include "documents/inverted_index.h"
-
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
@@ -9,22 +7,15 @@
 #include "base/vector_loops.h"
 #include "bindings/arrays.h"
 #include "documents/document_mixture.h"
+#include "documents/inverted_index.h"
 
 namespace genus::bindings {
 
 namespace {
 
-using Matrix = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using InMatrix = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
 // Bounds that rise from 0 to n.
 void require_bounds(std::span<const std::int64_t> bounds, std::size_t n) {
-  require(!bounds.empty() && bounds.front() == 0 && bounds.back() == static_cast<std::int64_t>(n) &&
-              std::is_sorted(bounds.begin(), bounds.end()),
+  require(rises(bounds, static_cast<std::int64_t>(n)),
           "index: bounds must rise from 0 to the number of slots");
 }
 
@@ -68,8 +59,7 @@ void add_for(nb::module_& m) {
                     static_cast<std::int64_t>(out.shape(1)) == documents.n_classes(),
                 "mixtures: arrays do not belong together");
         const nb::gil_scoped_release released;
-        add_mixtures(documents, view(values), view(factors), view(largest), queries,
-                     std::span<double>(out.data(), out.size()), n_threads);
+        add_mixtures(documents, view(values), view(factors), view(largest), queries, view(out), n_threads);
       },
       "index"_a, "values"_a.noconvert(), "factors"_a.noconvert(), "largest"_a.noconvert(),
       "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "out"_a.noconvert(),
@@ -111,8 +101,8 @@ void add_for(nb::module_& m) {
         TopSlots top;
         {
           const nb::gil_scoped_release released;
-          top = top_slots(documents, view(values), queries, std::span<const double>(bias.data(), bias.size()),
-                          view(offsets), view(rank), k, n_threads);
+          top = top_slots(documents, view(values), queries, view(bias), view(offsets), view(rank), k,
+                          n_threads);
         }
         const auto n = static_cast<std::size_t>(queries.rows());
         const auto width = static_cast<std::size_t>(k);
@@ -125,7 +115,7 @@ void add_for(nb::module_& m) {
 
 }  // namespace
 
-void add_inverted_index(nb::module_& m) {
+void bind_documents(nb::module_& m) {
   using namespace nb::literals;
   add_for<double>(m);
   add_for<float>(m);
