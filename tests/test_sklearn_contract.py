@@ -6,7 +6,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genus._registry import CLASSES, load_class
 from genus.models.discriminative.model import DiscriminativeNB
-from genus.models.document_mixture.models import TiedDocumentMixture
 from genus.models.hierarchical.models import HierarchicalMixture
 from genus.models.naive_bayes import MultinomialNB
 from genus.models.nonlinear.multinomial import NonlinearBayes

@@ -193,13 +193,6 @@ class ScoresPath(Protocol):
 
 
 @runtime_checkable
-class HasRemainder(Protocol):
-    """A class is a mixture: part of the log odds belongs to no single word."""
-
-    def _remainder(self, row: SparseRows, classes: Sequence[int]) -> Float64: ...
-
-
-@runtime_checkable
 class TellsSources(Protocol):
     """Splits each word's probability into that of documents, class and background."""
 
@@ -299,8 +292,8 @@ if TYPE_CHECKING:
 
     def _document_mixture(
         model: _DocumentMixture,
-    ) -> tuple[RemembersDocuments, LeavesRowsOut, HasRemainder, TellsSources, TellsDocuments]:
-        return model, model, model, model, model
+    ) -> tuple[RemembersDocuments, LeavesRowsOut, TellsSources, TellsDocuments]:
+        return model, model, model, model
 
     def _naive_bayes(model: MultinomialNB) -> LeavesRowsOut:
         return model
@@ -311,8 +304,8 @@ if TYPE_CHECKING:
     def _tree(model: _Tree) -> HasTree:
         return model
 
-    def _nonlinear(model: NonlinearBayes) -> tuple[HasRemainder, TellsNodes, LearnsUnlabeled]:
-        return model, model, model
+    def _nonlinear(model: NonlinearBayes) -> tuple[TellsNodes, LearnsUnlabeled]:
+        return model, model
 
     def _relevance(model: RelevanceTopicModel) -> MarksWords:
         return model

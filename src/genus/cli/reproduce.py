@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 @click.option("--quick", is_flag=True, help="Fewer data sets and a shorter search: takes minutes.")
 @click.option("--data", type=FOLDER, metavar="DIR", help="Folder of data sets. Default: GENUS_DATA.")
 @click.option("--out", metavar="DIR", help="Folder for finished cells, results.json and index.html; resumes from it.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Cells measured at a time. Default: all cores."
-)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Cells measured at a time. Default: all cores.")
 @json_option
 def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: int | None, as_json: bool) -> None:
     """Reproduce the papers' tables, next to the published figures.
