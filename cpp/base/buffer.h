@@ -33,7 +33,7 @@ struct LargeArrays {
     const std::size_t bytes = (n * sizeof(T) + page - 1) / page * page;
     void* const memory = ::operator new(bytes, std::align_val_t{page});
 #if defined(__linux__)
-    madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on it
+    madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: nothing depends on it
 #endif
     return static_cast<T*>(memory);
   }

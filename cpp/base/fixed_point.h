@@ -1,7 +1,7 @@
-// Exact sums of fractional numbers.
+// Exact sums of fractional numbers, as 64-bit fixed-point integers.
 //
-// What is remembered are 64-bit fixed-point numbers: sums of integers do not depend on their order, so
-// merging, unlearning and threads are exact even for fractional weights.
+// Sums of integers do not depend on their order: merging, unlearning and any number of threads give the same
+// bits, even for fractional weights.
 #pragma once
 
 #include <cmath>

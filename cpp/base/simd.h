@@ -1,9 +1,9 @@
-// Vector code for the machine at hand.
+// Vector code for the machine that runs it.
 //
 // A file NAME.simd.cpp is compiled once for each level, with the flags of that level and GENUS_SIMD_LEVEL
 // naming its tag (CMakeLists.txt). It defines one function, `const Kernels& name(GENUS_SIMD_LEVEL)`, whose
 // declarations for all levels stand in NAME.h beside a function `name(level)` that picks one of them. The
-// level is found out once. Everything else in such a file has internal linkage: an inline function that two
+// level is detected once. Everything else in such a file has internal linkage: an inline function that two
 // levels share would be linked once, perhaps with instructions that the machine lacks (`make portable` looks
 // for such).
 #pragma once

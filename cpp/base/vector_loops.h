@@ -10,8 +10,8 @@ namespace genus {
 // Documents of a block at most: one number for each stays in the second cache.
 inline constexpr std::int64_t block_size = 8192;
 
-// Slots lie below block_size: wild ones are cut. No fused multiply-add and fixed chains of additions: every
-// machine gives the same bits.
+// Slots lie below block_size: others, from a damaged file, are cut to it. No fused multiply-add and fixed
+// chains of additions: every machine gives the same bits.
 struct VectorLoops {
   void (*add)(const std::uint16_t* slots, const double* values, std::int64_t n, double x, double* sums);
   void (*add_full)(const double* values, std::int64_t n, double x, double* sums);

@@ -75,7 +75,8 @@ Out2<T> give(std::vector<T, Allocator>&& values, std::size_t rows, std::size_t c
   return Out2<T>(owned->data(), {rows, columns}, owner);
 }
 
-// Checks the shape of sparse rows, which is cheap; kernels themselves guard against wild column indices.
+// Checks the shape of sparse rows, which is cheap; kernels themselves guard against column indices out of
+// range.
 template <class Value>
 Csr<Value> csr(const In<std::int64_t>& indptr, const In<std::int32_t>& indices, const In<Value>& values) {
   const Csr<Value> rows{view(indptr), view(indices), view(values)};

@@ -49,7 +49,7 @@ void add_logs_of(std::span<double> totals, std::span<const SharedQueries::Member
       for (std::int64_t l = 0; l < index.n_classes(); ++l)
         if (index.class_starts[l + 1] > index.class_starts[l])
           for (auto i = first; i < std::min(end, first + line); ++i)
-            out(members[i].query)[l] += totals[l * n + i];
+            out(members[i].query)[l] += totals[l * n + i];  // eq. 1
   });
 }
 
@@ -76,7 +76,7 @@ void add_products(const IndexView& index, const Segments& segments, std::span<co
       std::copy_n(sums, parts.size(), logs.data());
       vector_loops().log(logs.data(), std::ssize(parts));
       const auto row = out(members[i].query);
-      for (std::size_t j = 0; j < parts.size(); ++j) row[parts[j].class_id] += logs[j];
+      for (std::size_t j = 0; j < parts.size(); ++j) row[parts[j].class_id] += logs[j];  // eq. 1
     });
   }
   const auto n = std::ssize(members);
@@ -106,7 +106,7 @@ void add_logs(const IndexView& index, const Segments& segments, std::span<const 
   for (std::size_t i = 0; i < numbers.size(); ++i)
     for (std::int64_t l = 0; l < n_classes; ++l)
       if (index.class_starts[l + 1] > index.class_starts[l])
-        out(numbers[i])[l] += totals[i * n_classes + l].log();
+        out(numbers[i])[l] += totals[i * n_classes + l].log();  // eq. 1
 }
 
 }  // namespace

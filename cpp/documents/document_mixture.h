@@ -1,4 +1,5 @@
-// Mixtures over the documents of an inverted index: see inverted_index.h for the mathematics and the cost.
+// Scores of TiedDocumentMixture and its relatives by mixtures over training documents: eq. 1 and Algorithm 1
+// of Puurula and Myaeng 2013. See inverted_index.h for the mathematics and the cost.
 #pragma once
 
 #include <cstdint>

@@ -157,7 +157,7 @@ Values index_values(const IndexView& index, std::span<const double> frequencies,
         const auto [begin, end] = index.run(r);
         const auto b = std::clamp<std::int64_t>(index.run_blocks[r], 0, index.n_blocks() - 1);
         const auto base = index.block_starts[b];
-        for (auto k = begin; k < end; ++k)
+        for (auto k = begin; k < end; ++k)  // eq. 2, divided by what the class and the uniform node give
           if (frequencies[k] != 0) result.values[k] = gain * frequencies[k] * word.at(base + index.slots[k]);
         kernels.log1p(result.values.data() + begin, end - begin);
         for (auto k = begin; k < end; ++k) result.largest[r] = std::max(result.largest[r], result.values[k]);

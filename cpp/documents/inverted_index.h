@@ -1,4 +1,5 @@
-// An inverted index of training documents, and mixtures over them.
+// The inverted index of TiedDocumentMixture, KernelDensityClassifier and NearestNeighborsClassifier (Puurula
+// and Myaeng, Integrated instance- and class-based generative modeling for text classification, ADCS 2013).
 //
 // Documents stand in slots, class after class (a class is a range of slots), and slots are cut into blocks of
 // at most `block_size`, so that one number per document of a block stays in the second cache. A word's
@@ -7,10 +8,15 @@
 //
 //   values[k] = log1p(gain * frequency[k] / above),   above = 1 + ratio_c * count_wc,  see build_table()
 //
-// is what a posting adds to the log likelihood of its document m beyond what the nodes above it (class, its
-// ancestors, the uniform one) say of the word. With x the query's counts and c_m the documents' weights,
+// is what a posting adds to the log likelihood of its document m beyond what the nodes above it (class,
+// uniform distribution) say of the word: log p_m(w) of eq. 2 less that part, the paper's pu'_m(w). With x the
+// query's counts and c_m the documents' weights,
 //
-//   inst_m = sum over words of x_w * value_wm,     acc_l = log sum over m in class l of c_m * exp(inst_m)
+//   inst_m = sum over words of x_w * value_wm                        (Algorithm 1, line 12)
+//   acc_l  = log sum over m in class l of c_m * exp(inst_m)          (eq. 1; Algorithm 1, lines 14 to 20)
+//
+// The rest of a class's score, lines 8, 10 and 23, is tables/score_table.h's; lines 24 to 26 normalise it
+// (tables/log_rows.h).
 //
 // Cost of a query: one scattered multiply-add per posting of its words, 10 bytes each (2 of slot, 8 of
 // value); one vector multiply-add per four slots of a full run; an exponential for every slot. Queries come
@@ -21,8 +27,8 @@
 // Measured on 565,000 titles, one thread, everything included: 0.35 ns per posting of a query's words in
 // batches of 1,500, 0.8 ns for a query alone.
 //
-// All arrays may come from a mapped file that nobody has checked: slots are cut to the block, runs to the
-// arrays, blocks and words to their number.
+// All arrays may come from a mapped file whose contents are not checked: slots are cut to the block, runs to
+// the arrays, blocks and words to their number.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +47,7 @@ struct Index {
   std::vector<std::int32_t> run_blocks;  // the block of each run, rising within a word
   std::vector<std::int64_t> run_starts;  // run r has postings [run_starts[r], run_starts[r + 1])
   Buffer<std::uint16_t> slots;           // counted from the block's first
-  Buffer<double> frequencies;            // x_mw / |m|
+  Buffer<double> frequencies;            // pu_m(w) = x_mw / |m|
 };
 
 struct IndexView {

@@ -1,4 +1,5 @@
-// A query on its way through the blocks of an inverted index. Shared by the kernels of document_mixture.cpp.
+// A query that is scored block by block over an inverted index: Algorithm 1 of Puurula and Myaeng 2013, in
+// logarithms. Shared by the kernels of document_mixture.cpp.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +78,7 @@ struct QueryWord {
 
 inline constexpr std::int64_t most_shared = 32;  // words of a query that is made by products
 
-// A query on its way through the blocks.
+// A query while blocks are scored.
 struct Query {
   std::span<QueryWord> entries;
   bool is_product = false;  // whether it is short, and every likelihood is a number: see product_stack.h
@@ -158,8 +159,8 @@ struct MixtureScorer {
   const VectorLoops& kernels = vector_loops();
   std::vector<double> sums = std::vector<double>(block_size);
 
-  // Fills `sums` for block b, relative to what is above the documents. The query's entries move on to runs
-  // behind the block.
+  // Fills `sums` with inst_m (Algorithm 1, line 12) for block b, relative to what is above the documents. The
+  // query's entries move on to runs behind the block.
   void visit(Query& query, std::int64_t b) {
     const auto n = index.block_starts[b + 1] - index.block_starts[b];
     std::fill_n(sums.begin(), n, 0.0);
@@ -172,7 +173,8 @@ struct MixtureScorer {
     }
   }
 
-  // Adds the documents of a segment to their class.
+  // Adds the documents of a segment to their class: the sum over m of eq. 1. Documents without any word of
+  // the query have inst_m = 0, so that they need no correction of their own (lines 14 to 18).
   void collect(const Segment& segment, const double* weights, LogSum& total) const {
     const auto n = segment.end - segment.begin;
     const double* const from = sums.data() + segment.begin;

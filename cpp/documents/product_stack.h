@@ -1,4 +1,5 @@
-// Likelihoods of a block's documents under many short queries, as products of their words' factors.
+// Likelihoods of a block's documents under many short queries, as products of their words' factors: eq. 1 of
+// Puurula and Myaeng 2013 for TiedDocumentMixture and its relatives, without logarithms.
 //
 // Queries share work. They are put in an order in which those with the same common words stand side by side,
 // and words that the next query has too stay on a stack. Each word of a query is a step. A word with a full
@@ -6,7 +7,8 @@
 // of their segments, and is undone when the stack goes back. What queries of a few words do not share is
 // their rare words: two scattered accesses a posting.
 //
-// The order of products and additions is the query's own, whatever it shares: the same bits in any company.
+// Products and additions are in the query's own order, whatever it shares: its bits do not depend on the
+// other queries.
 #pragma once
 
 #include <algorithm>
@@ -176,7 +178,8 @@ class ProductStack {
     powers_.clear();
     if (!index_.unit_weights) std::copy_n(weights, n_, vector(0));
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const auto end = i + 1 == parts_.size() ? block_size : parts_[i].end;  // slots may be wild
+      const auto end =
+          i + 1 == parts_.size() ? block_size : parts_[i].end;  // slots of a damaged file may be out of range
       if (parts_.size() > 1)
         std::fill(part_of_.begin() + parts_[i].begin, part_of_.begin() + end, static_cast<std::uint16_t>(i));
       sums(0)[i] = parts_[i].weight;
@@ -269,7 +272,8 @@ class ProductStack {
     }
   }
 
-  // Vectors and rows that began behind the words that stay are nobody else's. Whether it had to begin one.
+  // A vector or row that began after the words that the next query shares belongs to this step alone. Returns
+  // whether a new one had to be begun.
   bool own_row(Step& next) const {
     if (next.row_step > kept_) return false;
     next.row_step = std::ssize(steps_);

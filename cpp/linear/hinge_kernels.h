@@ -1,5 +1,5 @@
-// The inner loops of the hinge solver: one pass of coordinate descent over documents, for models side by
-// side.
+// The inner loops of the hinge solver of RefinedNB: one pass of coordinate descent over documents, for models
+// side by side.
 #pragma once
 
 #include <cstddef>

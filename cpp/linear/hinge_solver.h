@@ -1,4 +1,5 @@
-// Linear scores refined by their mistakes: each document counts for and against classes by its loss.
+// RefinedNB: linear models that minimise the squared hinge loss, added to naive Bayes scores. Each document
+// counts for and against classes by its loss.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The inner loops of repeated EM, in the widest vectors that the running machine has.
+// The inner loops of repeated EM (repeated_em.h), in the widest vectors that the running machine has.
 //
 // Columns are nodes x repetitions: what is added, compared and exponentiated for one repetition is so for all
 // of them at once. The number of repetitions is filled up to a multiple of 4, the lanes of a vector.

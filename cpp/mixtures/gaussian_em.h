@@ -1,4 +1,5 @@
-// Classes as mixtures of diagonal Gaussians (hidden nodes), fitted by repeated EM.
+// GaussianNonlinearBayes: classes as mixtures of diagonal Gaussians (hidden nodes), fitted by repeated EM;
+// the posterior is that of eq. 34 with Gaussians for P(f | h, c).
 //
 //   log P(x | h) = sum over features j of  x_j m_jh / v_jh - x_j^2 / (2 v_jh)  + what does not depend on x
 //

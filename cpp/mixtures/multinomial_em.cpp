@@ -122,6 +122,7 @@ class MultinomialNodes {
     const auto& loops = em_loops();
     for (std::int64_t w = 0; w < table.n_features; ++w) {
       std::fill(counts.begin(), counts.end(), 0.0);
+      // eq. 28: the numerator of every column, and below the denominator
       loops.gather(entries_.postings(w), shares.data(), table.width, table.width, counts.data());
       loops.log1p(counts.data(), ratio.data(), table.width, table.values.data() + w * table.width,
                   seen.data());
@@ -242,6 +243,7 @@ void average_posteriors(std::span<const double> scores, std::span<const std::int
       const double* const row = scores.data() + d * width;
       for (std::int64_t c = 0; c < n_classes; ++c)
         for (std::int64_t r = 0; r < n_repetitions; ++r)
+          // eq. 34
           joint[c * n_repetitions + r] = log_prior[c * n_repetitions + r] +
                                          log_sum(node_starts[c + 1] - node_starts[c], [&](std::int64_t h) {
                                            return row[(node_starts[c] + h) * n_repetitions + r];

@@ -1,8 +1,8 @@
-// Classes as mixtures of multinomials (hidden nodes), fitted by repeated EM.
+// NonlinearBayes: classes as mixtures of multinomials (hidden nodes), fitted by repeated EM.
 //
-//   P(w | h) = (count_wh + a_h) / (T_h + a_h N)       count_wh = sum over documents of r_dh x_dw,  T_h its
-//   sum
+//   P(w | h) = (count_wh + a_h) / (T_h + a_h N)                                            (eq. 28, smoothed)
 //
+// with count_wh the sum over documents of r_dh x_dw, and T_h the sum of count_wh over words.
 // a_h is alpha for every node, or alpha T_h / T_c with `proportional`. With one alpha, and nodes weighed by
 // documents, the M-step maximises likelihood times the density prod P(w | h)^alpha, so that this objective
 // never falls.
@@ -36,7 +36,7 @@ WordTable<double> expected_counts(const Csr<Value>& documents, const EmPlan& pla
                                   std::span<const double> shares, std::int64_t n_words, int n_threads);
 
 // Scores of components k = node * n_repetitions + repetition, log P(h, d | c), become log joint probabilities
-// of classes, by the mean over repetitions of their posteriors:
+// of classes (eq. 34), by the mean over repetitions of their posteriors:
 //   P(c, d) = P(d) * mean over r of P_r(c | d),   P(d) = mean over r of P_r(d)
 // log_prior holds log P(c) of classes x repetitions.
 void average_posteriors(std::span<const double> scores, std::span<const std::int64_t> node_starts,

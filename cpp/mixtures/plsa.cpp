@@ -69,7 +69,7 @@ void fold_in(std::span<const double> tempered, std::int64_t n_words, const Csr<V
       for (int step = 0; step < n_steps; ++step) {
         raise(mixture, beta, powers);
         for (std::size_t k = 0; k < words.size(); ++k)
-          norms[k] = dot(tempered.data() + words[k] * n_classes, powers);
+          norms[k] = dot(tempered.data() + words[k] * n_classes, powers);  // eq. 14, tempered
         if (!add_words(tempered.data(), words, x, norms, powers, next)) break;
         std::copy(next.begin(), next.end(), mixture.begin());
       }

@@ -1,6 +1,7 @@
-// Probabilistic latent semantic analysis with classes as topics (Hofmann 1999), by tempered EM:
+// PLSAClassifier: probabilistic latent semantic analysis with classes as topics (Hofmann 1999; as a
+// classifier in Toutanova, Chen, Popat and Hofmann, CIKM 2001), by tempered EM:
 //
-//   P(w|d)   = sum over c of P(w|c) * P(c|d)
+//   P(w|d)   = sum over c of P(w|c) * P(c|d)                                                        (eq. 14)
 //   P(c|d,w) = (P(w|c) * P(c|d))^beta, normalised over c                                            (E-step)
 //   P(c|d)   = sum over w of n_dw * P(c|d,w), normalised; P(w|c) likewise over documents            (M-step)
 //

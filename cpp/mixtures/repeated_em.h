@@ -1,8 +1,12 @@
-// Expectation maximization for mixtures, from many random starts side by side.
+// NonlinearBayes and GaussianNonlinearBayes: expectation maximization for mixtures, from many random starts
+// side by side (Carlos and Rakshit, Learning Non-Linear Functions for Text Classification, sections 2.6 and
+// 3).
 //
-// Documents of class c belong to its nodes h with shares r_dh = P(h | d, c) that EM finds:
+// Documents of class c belong to its hidden nodes h with shares r_dh = P(h | d, c), the paper's m_h(d), that
+// EM finds:
 //   E-step   r_dh ∝ P(h | c) P(d | h)
-//   M-step   P(h | c) and P(d | h) from sums over documents of weight_d r_dh x_df, for all features f
+//   M-step   P(h | c) and P(d | h) from sums over documents of weight_d r_dh x_df, for all features f (eq. 27
+//            and 28 for multinomials)
 // A pass over the documents does the E-step of several repetitions at once, a pass over the features their
 // M-step. Classes that no document links are independent, and so are repetitions: each (class, block of
 // repetitions) is a task of its own, which no other thread touches. Results are therefore equal for every
@@ -115,6 +119,7 @@ inline void set_log_prior(EmTable& table, const EmPlan& plan, const EmGroup& gro
       const auto first = plan.node_starts[c] - origin, last = plan.node_starts[c + 1] - origin;
       const auto documents = sum(table.weights, first, last);
       const auto words = sum(table.lengths, first, last);
+      // eq. 27 by words; by documents, the update that maximises the likelihood
       const auto& shared = by_words && words > 0 ? table.lengths : table.weights;
       const auto total = by_words && words > 0 ? words : documents;
       if (all > 0)
@@ -249,7 +254,7 @@ class EmTask {
     return table_.class_log_prob.data() + (c - group_.first_class) * padded_;
   }
 
-  // scores = log P(h, d | c), for some nodes of the group.
+  // scores = log P(h, d | c), for some nodes of the group: the terms of the sum in eq. 34.
   void score(const EmDocument& document, std::int64_t first, std::int64_t n_nodes, double* scores) const {
     const auto from = first * padded_, width = n_nodes * padded_;
     for (std::int64_t j = 0; j < width; ++j)
@@ -265,7 +270,7 @@ class EmTask {
     for (std::int64_t j = 0; j < n_open(i) * padded_; ++j) {
       shares[j] *= weight;
       table_.weights[from + j] += shares[j];
-      table_.lengths[from + j] += shares[j] * length;
+      table_.lengths[from + j] += shares[j] * length;  // eq. 27
     }
   }
 
@@ -289,7 +294,7 @@ class EmTask {
       for (auto c = group_.first_class; c < group_.last_class; ++c) {
         const auto first = plan_.node_starts[c] - origin_, last = plan_.node_starts[c + 1] - origin_;
         score(document, first, last - first, scores.data());
-        loops_.normalize(scores.data(), last - first, padded_, false, log_sums_);
+        loops_.normalize(scores.data(), last - first, padded_, false, log_sums_);  // eq. 34's sum over h
         std::copy_n(log_sums_, n_, out + (c - group_.first_class) * plan_.n_repetitions);
       }
       out += plan_.n_classes() * plan_.n_repetitions;

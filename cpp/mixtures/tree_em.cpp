@@ -118,8 +118,8 @@ class Fit {
     });
   }
 
-  // Classes in the order of the tree, so that neighbours share what a path_counts holds; and where each one's
-  // numbers for (cell, level) pairs begin.
+  // Classes in the order of the tree, so that PathCounts reloads little from one to the next; and where each
+  // one's numbers for (cell, level) pairs begin.
   void place_classes() {
     const auto n = paths_.classes();
     tree_order_.resize(static_cast<std::size_t>(n));
@@ -194,7 +194,7 @@ class Fit {
     const auto [c, level] = place;
     if (shares_.empty()) return cells_.counts[k];
     const auto at = share_starts_[c] + (k - cells_.indptr[c]) * paths_.length(c) + level;
-    return cells_.counts[k] * static_cast<double>(shares_[at]);
+    return cells_.counts[k] * static_cast<double>(shares_[at]);  // n_cw * P(v|c,w) of eq. 6
   }
 
   void scale_row(const std::pair<std::int64_t, std::int64_t>& place, std::vector<std::int32_t>& words,
@@ -246,7 +246,7 @@ class Fit {
           sum += likely[j];
         }
         for (std::int64_t j = 0; j < n; ++j) {
-          const double share = likely[j] / sum;
+          const double share = likely[j] / sum;  // eq. 5
           out[j] = share > smallest_share ? static_cast<float>(share) : 0.0F;
         }
       }
@@ -310,7 +310,7 @@ class Fit {
   }
   static double inverse(double x) { return x > 0 ? 1 / x : 0.0; }
 
-  // Spreads out the shares of class c by word, or makes them zeros again.
+  // Writes the shares of class c by word, or makes them zeros again.
   void spread_shares(std::int64_t c, Table<float>& spread, bool fill) const {
     if (spread.empty()) return;
     const auto n = paths_.length(c);
@@ -338,7 +338,7 @@ class Fit {
       if (!(total > 0)) continue;  // no document has said anything
       mass[begin] = std::max(mass[begin], smallest_weight * total);
       total = std::accumulate(mass.begin() + begin, mass.begin() + end, 0.0);
-      for (auto j = begin; j < end; ++j) weights_[j] = mass[j] / total;
+      for (auto j = begin; j < end; ++j) weights_[j] = mass[j] / total;  // eq. 7
     }
   }
 
@@ -381,6 +381,7 @@ class Fit {
         for (std::size_t j = 0; j < n; ++j) added[j] += x * static_cast<double>(estimates[j]);
       }
     }
+    // eq. 7's sums, over words, of n_cw * P(v|c,w), with the posteriors of eq. 5
     sums[0] = rest * uniform;
     for (std::size_t j = 0; j < n; ++j) sums[j + 1] = added[j] * weights[j];
   }

@@ -1,4 +1,5 @@
-// Hierarchical mixture and shrinkage by EM over a tree of classes (Toutanova, Chen, Popat, Hofmann 2001).
+// HierarchicalMixture and HierarchicalShrinkage: EM over a tree of classes (Toutanova, Chen, Popat and
+// Hofmann, Text classification in a hierarchical mixture model for small training sets, CIKM 2001).
 //
 // A word of a document of class c comes from a node v on the path from the root to c, or from the uniform
 // distribution over the N words that were seen:
@@ -7,7 +8,7 @@
 //
 // Node counts M_vw start as the pooled counts of the classes below. The weights P(v|c) are found by EM on
 // estimates that leave out the document itself; the mixture then moves words between nodes
-// by eq. 5 and 6, and finds the weights again.
+// by eq. 5 and 6, and finds the weights again (eq. 7).
 #pragma once
 
 #include <algorithm>

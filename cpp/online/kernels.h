@@ -1,4 +1,5 @@
-// The inner loops of OnlineLearner: what one document says to the models of one block, and what they learn.
+// The inner loops of OnlineLearner (DiscriminativeNB): the odds of one document under the models of one
+// block, and the evidence that it adds to them.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +57,7 @@ template <int width, int live>
 struct OnlineKernels {
   // The odds, held between about 2^-1000 and 2^1000.
   void (*odds)(const double* rows, const RowList& list, const EvidencePriors& priors, double* out);
-  // Their logarithms, whatever they are.
+  // Their logarithms, not bounded.
   void (*log_odds)(const double* rows, const RowList& list, const EvidencePriors& priors, double* out);
   void (*add)(double* rows, const RowList& list, const Losses<live>& losses);
 };

@@ -79,7 +79,7 @@ inline __attribute__((always_inline)) void multiply(const double* rows, const Ro
   std::size_t k = 0;
   for (; k < list.size % run; ++k) {
     const auto* const row = R::at(of_words, list.numbers[k]);
-    for (int p = 0; p < parts; ++p) product[p] *= per_word[p] * (priors.word + row[p]);
+    for (int p = 0; p < parts; ++p) product[p] *= per_word[p] * (priors.word + row[p]);  // eq. 1 and 2
   }
   take_exponents();
   while (k < list.size) {
@@ -122,7 +122,7 @@ inline __attribute__((always_inline)) void add_logs_wide(const double* rows, con
     Doubles sum =
         ratio(all_documents, priors.all_documents) - list.length * ratio(all_words, priors.all_words);
     for (std::size_t k = 0; k < list.size; ++k)
-      sum += list.values[k] * ratio(list.first + list.numbers[k], priors.word);
+      sum += list.values[k] * ratio(list.first + list.numbers[k], priors.word);  // eq. 1 and 2
     std::memcpy(out + p / 2 * line, &sum, sizeof sum);
   }
 }
@@ -184,6 +184,7 @@ void log_odds(const double* rows, const RowList& list, const EvidencePriors& pri
              static_cast<double>(quotients.exponent[c]) * std::numbers::ln2;
 }
 
+// Algorithm 1: f_ic += L(d) for the words of the document.
 template <int width, int live>
 void add(double* rows, const RowList& list, const Losses<live>& losses) {
   using R = Row<width, live>;

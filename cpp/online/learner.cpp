@@ -15,13 +15,13 @@ template <int live>
 bool find_losses(const double* odds, int own, int n, double scale, double min_loss, Losses<live>& losses) {
   bool any = false;
   for (int c = 0; c < live; ++c) {
-    const double loss = odds[c] / (1 + odds[c]);
+    const double loss = odds[c] / (1 + odds[c]);  // eq. 4, of a document of the other side
     const bool learns = loss > min_loss && c < n && c != own;
     losses.out[c] = learns ? loss * scale : 0.0;
     any |= learns;
   }
   if (own < 0 || own >= n) return any;
-  const double loss = 1 / (1 + odds[own]);
+  const double loss = 1 / (1 + odds[own]);  // eq. 4, of a document of the class
   if (!(loss > min_loss)) return any;
   losses.own = own;
   losses.in = loss * scale;
@@ -114,6 +114,7 @@ double OnlineLearner::learn_block(std::int64_t b, const TrainingRows<Value>& tra
     age(fading, faster, block.own_rows);
     if (rows.begins_batch(i)) block.spread(block.index.n_with_rows(), width);
     const auto list = rows.find(i);
+    // Algorithm 1, step 2: the posterior (eq. 1), the loss (eq. 4), and f_ic += L(d).
     double odds[live];
     online_kernels<width, live>().odds(block.rows.data(), list, unfaded * fading, odds);
     Losses<live> losses;
@@ -146,7 +147,7 @@ void OnlineLearner::learn_jointly(const TrainingRows<Value>& training) {
     double others = 0;  // the odds against the true class
     for (std::int32_t c = 0; c < n_classes_; ++c)
       if (c != own) others += std::exp(std::min(scores[c] - scores[own], 690.0));
-    const double loss = others / (1 + others);
+    const double loss = others / (1 + others);  // eq. 4, with eq. 1's posterior 1 / (1 + others)
     if (!(loss > options_.min_loss)) continue;
     auto list = lists[own / wide];
     rows[own / wide].make(blocks_[own / wide]);

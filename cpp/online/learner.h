@@ -1,4 +1,5 @@
-// Discriminative naive Bayes: evidence counted by the model's own mistakes, one document after another.
+// DiscriminativeNB: evidence counted by the model's own mistakes, one document after another (Algorithm 1 of
+// Discriminative Multinominal Naive Bayes for Text Classification).
 //
 // Each class is one binary model, the class ("in") against the rest ("out"); up to two classes share one,
 // the first against the second. A model keeps evidence E of each word, of all words together (T) and of
@@ -7,15 +8,16 @@
 //   odds = (1 + C_in) / (1 + C_out) * product over words w of ((1 + E_in,w / a) / (1 + E_out,w / a) * r)^x_w
 //   r    = (1 + T_out / t) / (1 + T_in / t)
 //
-// are the odds that a document is of the class; its loss is one minus the probability of its true side, and
-// is added to the evidence of that side: E_w += loss x_w, T += loss |x|, C += loss.
+// are the odds that a document is of the class (eq. 1 with the estimates of eq. 2, smoothed); its loss is one
+// minus the probability of its true side (eq. 4), and is added to the evidence of that side (Algorithm 1,
+// step 2): E_w += loss x_w, T += loss |x|, C += loss.
 //
 // A joint model (the paper to the letter) uses the in sides only, with a = 1, t = n_words; its probabilities
 // are the odds divided by their sum over classes, and only the true class learns.
 //
 // Words that are only present or absent need no logarithm and no exponential: odds are products of (a + E_w),
 // kept in range by taking their exponents off. Models do not depend on one another: eight side by side make a
-// block, and threads share out the blocks, whatever their number with the same result. A block holds rows
+// block, and threads divide the blocks: the result does not depend on their number. A block holds rows
 // only for words that one of its classes has learned: 128 bytes for each (16 of a single model), and up to 32
 // to find them; or, once most words have one, rows for all words, which need not be looked for.
 //

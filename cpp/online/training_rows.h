@@ -1,4 +1,5 @@
-// Documents as they are learned and scored: the rows that their words have in one block of models.
+// Documents in the order in which OnlineLearner learns or scores them, and the rows of evidence that their
+// words have in one block of models.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which row of a table a word has, in memory in proportion to the words that have one.
+// Which row of evidence a word has, in memory in proportion to the words that have one: for OnlineLearner.
 #pragma once
 
 #include <cstdint>

@@ -48,6 +48,7 @@ std::vector<Cell> count_chunk(const Csr<Value>& documents, std::span<const doubl
     const auto d = order[i];
     for (auto k = documents.indptr[d]; k < documents.indptr[d + 1]; ++k) {
       const auto w = documents.indices[k];
+      // Puurula and Myaeng 2013, eq. 3: scales[d] is weight / |d| where documents weigh the same
       const auto count = round_to_fixed(static_cast<double>(documents.values[k]) * scales[d]);
       if (static_cast<std::uint64_t>(w) >= static_cast<std::uint64_t>(n_words))
         throw std::invalid_argument("sparse rows: column " + std::to_string(w) + " is outside the matrix");

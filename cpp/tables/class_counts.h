@@ -1,4 +1,5 @@
-// Exact counts of words by class.
+// Exact counts of words by class: what every model that adds up its documents keeps (MultinomialNB,
+// RefinedNB, TiedDocumentMixture, HierarchicalMixture and others).
 #pragma once
 
 #include <algorithm>
@@ -23,8 +24,8 @@ struct Row {
   std::int64_t begin, end;
 };
 
-// The same over memory owned elsewhere, possibly a mapped file that nobody has checked: every row is cut to
-// the arrays' size when it is read, and users of `classes` guard against wild numbers.
+// The same over memory owned elsewhere, possibly a mapped file whose contents are not checked: every row is
+// cut to the arrays' size when it is read, and users of `classes` guard against numbers out of range.
 template <class Value>
 struct WordTableView {
   std::span<const std::int64_t> indptr;
@@ -59,7 +60,9 @@ bool has_duplicates(std::span<const std::int64_t> indptr, std::span<const std::i
 template <class Value>
 std::vector<std::int64_t> fixed_lengths(const Csr<Value>& documents, int n_threads);
 
-// Sums the documents of each class: words x classes. Document d is of class codes[d]; its value x counts as x
+// Sums the documents of each class: words x classes. With scales of 1 / |d| these are, but for the number of
+// documents, the averages of eq. 3 of Puurula and Myaeng 2013 (TiedDocumentMixture). Document d is of class
+// codes[d]; its value x counts as x
 // * scales[d], rounded to an integer. Documents are put in class order by a counting sort and cut into one
 // chunk per thread; a chunk adds up one class after the other in an array over words, then all cells are
 // sorted by word. Throws std::invalid_argument for negative or non-finite values, std::overflow_error beyond

@@ -1,4 +1,5 @@
-// Columns of scores that form a tree: a class's score is the sum along its path.
+// Columns of scores that form a tree, for HierarchicalMixture and HierarchicalShrinkage: a class's score is
+// the sum along its path.
 #pragma once
 
 #include <algorithm>

@@ -38,6 +38,7 @@ std::vector<double> information_gain(const WordTableView<std::int64_t>& present,
       }
       const double left = n_log_n(all) - whole;
       const double rest = (n_log_n(n_with) - with) + (n_log_n(all - n_with) - without);
+      // eq. 10
       gain[w] = (left - rest) / static_cast<double>(all);
     }
   });

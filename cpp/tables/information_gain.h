@@ -1,4 +1,4 @@
-// How much words tell of classes.
+// How much words tell of classes: InformationGain (Toutanova, Chen, Popat and Hofmann, CIKM 2001).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Rows of log scores, one per document and one number per class: what every model ends in.
+// Rows of log scores, one per document and one number per class: the last step of every model.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ void normalize_log_rows(std::span<double> scores, std::int64_t n_columns, int n_
 void add_scaled_rows(std::span<const double> scores, std::span<const double> factors, std::span<double> total,
                      int n_threads);
 
-// The column of the largest of each row, the first of equal ones; or -1 where another comes as near to it as
-// the row's distance. Where distances are 0, that is never.
+// The column of the largest of each row, the first of equal ones; or -1, ambiguous, where another comes as
+// near to it as the row's distance. With distances of 0 no row is ambiguous.
 std::vector<std::int32_t> best_or_ambiguous(std::span<const double> scores, std::int64_t n_columns,
                                             std::span<const double> distances, int n_threads);
 

@@ -1,4 +1,5 @@
-// The counts of a path's nodes, spread out by word: side by side, so that a word's are one look-up.
+// The counts M_vw of a path's nodes side by side, by word, so that a word's are one look-up: for
+// HierarchicalMixture and HierarchicalShrinkage (mixtures/tree_em.h).
 #pragma once
 
 #include <cstdint>

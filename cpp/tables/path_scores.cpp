@@ -59,7 +59,7 @@ Buffer<double> column_values(const NodeTableView& counts, std::int64_t n_words, 
         const auto cell = begin + i - starts[k];
         const double* const seen = path_counts.of_word(counts.words[cell]);
         double p = uniform;
-        for (std::size_t j = 0; j < factors.size(); ++j) p += factors[j] * seen[j];
+        for (std::size_t j = 0; j < factors.size(); ++j) p += factors[j] * seen[j];  // eq. 9, the nodes above
         values[i] = std::log1p(factor * counts.counts[cell] / p);
       }
     }

@@ -1,5 +1,5 @@
-// Scores of classes in a tree: what the nodes of a path add to one another is kept once for all classes
-// below.
+// Scores of classes in a tree, for HierarchicalMixture and HierarchicalShrinkage (Toutanova, Chen, Popat and
+// Hofmann, CIKM 2001): what the nodes of a path add to one another is kept once for all classes below.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // The best class of many documents at a quarter of the bytes: quantized scores, with a bound on their error.
+// For `predict` of MultinomialNB, RefinedNB, HierarchicalMixture and pools of them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A table of scores in fewer bytes, for the best class of many documents: see quantized_scores.h.
+// A quantized table of scores, for the best class of many documents: see quantized_scores.h.
 #pragma once
 
 #include <cstdint>

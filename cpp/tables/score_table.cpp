@@ -155,6 +155,7 @@ void score_each(const WordTableView<Real>& table, const Csr<Value>& documents, s
       for (const auto* part = part_rows.data(); part != next_part; ++part)
         scatter_row(part->x, scores, part->row, sums);
       add_terms({full_rows.data(), next_full}, n_classes, sums.data());
+      // Puurula and Myaeng 2013, Algorithm 1, lines 8, 10 and 23
       for (std::int64_t c = 0; c < n_classes; ++c) sums[c] = bias[c] + (length * log_uniform[c] + sums[c]);
       take(d, std::span<const double>(sums).first(n_classes));
     }
@@ -162,7 +163,7 @@ void score_each(const WordTableView<Real>& table, const Csr<Value>& documents, s
   parallel_ranges(documents.rows(), rows_per_task(std::ssize(bias)), n_threads, score_range);
 }
 
-// What class c has of word w; 0 of a word that nobody has.
+// The count of word w in class c, 0 where it has none.
 std::int64_t count_of(const WordTableView<std::int64_t>& counts, std::int64_t w, std::int32_t c) {
   if (static_cast<std::uint64_t>(w) >= static_cast<std::uint64_t>(counts.words())) return 0;
   const auto [from, to] = counts.row(w);

@@ -1,4 +1,5 @@
-// Multinomial class models: tables of scores made from counts, and the scores of documents.
+// Tables of scores made from counts, and the scores of documents: MultinomialNB, RefinedNB, NonlinearBayes,
+// and the class's part of TiedDocumentMixture (Puurula and Myaeng 2013, Algorithm 1, lines 8, 10 and 23).
 #pragma once
 
 #include <cstdint>

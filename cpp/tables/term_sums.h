@@ -1,4 +1,4 @@
-// Sums of rows of a table, each multiplied by a number: what scoring a document comes down to.
+// Sums of rows of a table, each multiplied by a number: the inner loop of score_table.h.
 #pragma once
 
 #include <cstdint>

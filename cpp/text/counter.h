@@ -1,4 +1,4 @@
-// Documents to sparse rows of counts, in threads.
+// Vectorizer: documents to sparse rows of counts, in threads.
 //
 // Learning a vocabulary: blocks of documents are handed to threads, each with its own lexicon; a block keeps
 // its rows as (node, count) pairs until the lexicons are merged, sorted and numbered. Peak memory is 8 bytes

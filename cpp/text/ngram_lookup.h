@@ -1,4 +1,4 @@
-// From a document's tokens to columns, through a vocabulary.
+// The columns of a document's n-grams, looked up in a vocabulary: for Vectorizer.
 #pragma once
 
 #include <algorithm>
@@ -72,7 +72,7 @@ class NGramLookup {
     for (std::size_t n = range_.min; n <= range_.max && begin + n <= end; ++n) {
       const std::size_t first = begin + range_.marks(n);
       const std::size_t last = std::max(first + n + range_.marks(n), end + 1) - n - range_.marks(n);
-      // Each column is written and stays if it is known, which nobody could predict.
+      // Each column is written and stays if it is known: a branch would be mispredicted.
       std::size_t size = found.size();
       found.resize(size + (last - first));
       for (std::size_t place = first; place < last; ++place) {
@@ -97,7 +97,7 @@ class NGramLookup {
       std::fill(columns.begin(), columns.end(), Vocabulary::unknown);
       return;
     }
-    // Each place is written to the list and stays if its word is absent, which nobody could predict.
+    // Each place is written to the list and stays if its word is absent: a branch would be mispredicted.
     missing_.resize(tokens.size());
     std::size_t n_missing = 0;
     for (std::size_t i = 0; i < tokens.size(); ++i) {

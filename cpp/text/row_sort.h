@@ -1,4 +1,4 @@
-// The keys of a row put in order, and equal ones counted.
+// Sorts the keys of a row and counts equal ones: the last step of Vectorizer for each document.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Documents as sequences of tokens, whatever they are made of.
+// Documents as sequences of tokens, from texts or from words already numbered: what Vectorizer counts.
 #pragma once
 
 #include <algorithm>

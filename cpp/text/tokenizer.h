@@ -14,7 +14,7 @@
 
 namespace genus {
 
-// A text in memory that somebody else keeps: Python's own representations, or UTF-8 from an Arrow array.
+// A text in memory owned elsewhere: Python's own representations, or UTF-8 from an Arrow array.
 struct Text {
   enum class Encoding : std::uint8_t { ascii, latin1, ucs2, ucs4, utf8 };
   const void* data;

@@ -60,7 +60,7 @@ class Vocabulary {
     std::uint32_t unused;
 
     bool has_room() const { return keys[most - 1] == 0; }
-    // A bit for each place of a key. All are compared: which it is, nobody could predict.
+    // A bit for each place of a key. All are compared: a branch would be mispredicted.
     std::uint32_t places(std::uint64_t key) const {
       std::uint32_t found = 0;
       for (std::uint32_t k = 0; k < most; ++k) found |= static_cast<std::uint32_t>(keys[k] == key) << k;

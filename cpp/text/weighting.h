@@ -1,4 +1,4 @@
-// Term weights: what a word in a document counts for.
+// TermWeighting: what a word in a document counts for.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Labelled documents in the order of their classes, and each class's own numbering of its words.
+// Labelled documents in the order of their classes, and each class's own numbering of its words: what the
+// sampler of RelevanceTopicModel reads (gibbs.h).
 #pragma once
 
 #include <cstdint>

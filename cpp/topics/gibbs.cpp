@@ -94,7 +94,7 @@ void draw_document(std::span<const Value> values, std::span<const std::int32_t> 
       unit = static_cast<std::int64_t>(weight * one + 0.5);
     }
     auto& word = words[static_cast<std::size_t>(places[e])];
-    const double b = background_weight * word.background;
+    const double b = background_weight * word.background;  // 2.1.1: theta_dj * phi_jw, not normalised
     const double t = b + topic_weight * word.topic;
     const auto split = split_tokens(random, n, b, t, t + own_topic(e, x, weight));
     word.to_background += split.background * unit;
@@ -169,7 +169,7 @@ class Sweep {
       draw_first(chunk, thread);
     else
       draw_next(chunk, thread);
-    // A class's counts are replaced as soon as nobody reads them any more.
+    // A class's counts are replaced once no thread reads them any more.
     auto* const shared =
         chunk.shared ? memory_.shared_topics[chunk.c].data() + thread.chain * std::ssize(columns) : nullptr;
     auto* const topics = topics_of(chunk.c, thread.chain);
@@ -206,17 +206,18 @@ class Sweep {
     const double added = beta * static_cast<double>(n_words);
     const double per_background = 1 / (background_totals_[thread.chain] + added);
     const double per_topic = 1 / (total_of(topics) + added);
-    for (std::size_t i = 0; i < columns.size(); ++i)
+    for (std::size_t i = 0; i < columns.size(); ++i)  // 2.3.1: phi_bw and phi_tw
       thread.words[i] = {(static_cast<double>(background[columns[i]]) / one + beta) * per_background,
                          (static_cast<double>(topics[i]) / one + beta) * per_topic, 0, 0};
     for (auto i = chunk.begin; i < chunk.end; ++i) {
       const auto* const mixture = mixture_of(i, thread);
       const auto* const own = own_of(i, thread);
+      // 2.2.1: theta_d of the own topic, and 2.3.1: phi of the own topic
       const double own_weight = (mixture[2] + alpha) / (mixture[2] + added);
       const auto own_topic = [=, beta = beta](std::size_t e, double, double weight) {
         return own_weight * (own[e] * weight + beta);
       };
-      draw(i, thread, mixture[0] + alpha, mixture[1] + alpha, own_topic);
+      draw(i, thread, mixture[0] + alpha, mixture[1] + alpha, own_topic);  // 2.2.1
     }
   }
 

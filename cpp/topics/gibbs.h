@@ -1,5 +1,5 @@
-// The relevance-based topic model's sampler (Ha-Thuc and Srinivasan, A Robust Learning Approach for Text
-// Classification, Fig. 3).
+// The sampler of RelevanceTopicModel (Ha-Thuc and Srinivasan, A Robust Learning Approach for Text
+// Classification, Fig. 3; the steps' numbers are those of the figure).
 //
 // Every token of a document d with label t comes from one of three topics: the background b, the class t, or
 // d's own. Within a sweep the mixtures theta_d and the topics phi are fixed, so that all draws are

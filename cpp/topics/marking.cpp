@@ -27,6 +27,7 @@ struct Known {
   double shares[3];             // of background, topic and own
 };
 
+// Fig. 3, steps 2.1 to 2.3, with expected counts.
 void repeat(std::vector<Known>& words, const TopicPriors& priors) {
   double n[3] = {};
   for (const auto& word : words)

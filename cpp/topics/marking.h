@@ -1,4 +1,5 @@
-// Which tokens of a document are about its class, which are background, which are its own.
+// Which tokens of a document are about its class, which are background, which are its own: `mark` of
+// RelevanceTopicModel.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ TopicStart::TopicStart(const ClassWordsView& words, std::int64_t n_words)
   double total = 0;
   for (const auto count : counts) total += static_cast<double>(count);
   // Weights so small that all of them are zero in fixed point say nothing of the words.
-  for (std::size_t w = 0; w < counts.size(); ++w)
+  for (std::size_t w = 0; w < counts.size(); ++w)  // step 1.1
     background_[w] = total > 0 ? static_cast<double>(counts[w]) / total : 1 / static_cast<double>(n_words);
   std::iota(ranked_.begin(), ranked_.end(), 0);
   std::stable_sort(ranked_.begin(), ranked_.end(),
@@ -50,7 +50,7 @@ TopicStart::ClassStart TopicStart::of_class(const ClassWordsView& words, std::in
   for (std::size_t i = 0; i < own_words.size(); ++i)
     shift = std::max(shift, background(own_words[i]) - static_cast<double>(own_counts[i]) / total);
   const bool is_background = shift < 1e-12;  // the class's frequencies are the collection's
-  const auto topic = [&](double class_frequency, double frequency) {
+  const auto topic = [&](double class_frequency, double frequency) {  // step 1.2
     return is_background ? frequency : (class_frequency - frequency + shift) / (n_words * shift);
   };
   const auto larger_outside = [&](double frequency) { return std::max(frequency, topic(0, frequency)); };

@@ -1,4 +1,4 @@
-// Where the relevance-based topic model's chains start (Fig. 4 of the paper).
+// Where the chains of RelevanceTopicModel start (Ha-Thuc and Srinivasan, Fig. 4: steps 1.1 to 1.3).
 #pragma once
 
 #include <algorithm>
@@ -59,13 +59,14 @@ class OwnStart {
         shift = std::max(shift, topics_.larger[static_cast<std::size_t>(place)]);
         break;
       }
-    shift_ = shift;
+    shift_ = shift;  // f'' of step 1.3
     total_ = 1 - topics_.larger_sum + n_words_ * shift;
   }
 
   // phi_to(d) of the document's word at this place.
   double operator()(std::int32_t place, double value) const {
     if (total_ < 1e-12) return 1 / n_words_;  // the document says nothing of its own
+    // step 1.3
     return std::max(value / length_ - topics_.larger[static_cast<std::size_t>(place)] + shift_, 0.0) / total_;
   }
 
