@@ -5,6 +5,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
 from pathlib import Path
 
 import numpy as np
@@ -153,6 +154,14 @@ def test_two_bases_stand_between_a_model_and_scikit_learn(name):
     """Apart from what the models of one family share, which is in the family's folder."""
     ours = [cls for cls in CLASSES[name].__mro__[1:] if cls.__module__.startswith("genus.base")]
     assert [cls.__name__ for cls in ours] in (["GenerativeClassifier", "PosteriorClassifier"], ["PosteriorClassifier"])
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "BernoulliNB"] + ["CosineNeighborsClassifier"])
+def test_a_model_names_the_native_code_that_computes_it(name):
+    root = Path(__file__).parents[2]
+    named = re.findall(r"``(cpp/[^`]*)``", CLASSES[name].__doc__)
+    assert named
+    assert [path for path in named if not (root / path).is_file()] == []
 
 
 @pytest.mark.parametrize("name", MODELS)

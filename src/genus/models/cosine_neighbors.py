@@ -33,6 +33,8 @@ _BLOCK = 1 << 21  # scores held at once: 16 MB
 class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The labels of the nearest training documents, by TF-IDF cosine.
 
+    Neighbours are found in ``cpp/documents/document_mixture.cpp``, over ``cpp/documents/inverted_index.cpp``.
+
     Parameters
     ----------
     n_neighbors : int, default=30
@@ -117,7 +119,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
                 (cosines.ravel(), documents.ravel(), np.arange(len(documents) + 1) * documents.shape[1]),
                 shape=(len(documents), len(self._index)),
             )
-            yield slice(begin, begin + size), (near @ members).toarray()
+            yield slice(begin, begin + size), (near @ members).toarray()  # eq. 15, without b_c
 
     # Answering
 
@@ -126,7 +128,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         rows = self._check(X)
         out = np.empty((rows.n_rows, len(self.classes_)))
         for part, votes in self._votes(rows):
-            out[part] = votes - self.thresholds_
+            out[part] = votes - self.thresholds_  # eq. 15
         if self._kind == "one" and len(self.classes_) == 2:
             return np.asarray(out[:, 1] - out[:, 0])  # as scikit-learn has it
         return out

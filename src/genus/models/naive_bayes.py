@@ -29,6 +29,8 @@ class MultinomialNB(GenerativeClassifier[ScoreTable]):
     The same probabilities as scikit-learn's ``MultinomialNB``, from sums that can be merged, unlearned and
     grown, in memory in proportion to the (word, class) pairs that occur.
 
+    Sums in ``cpp/tables/class_counts.cpp``, scores in ``cpp/tables/score_table.cpp``.
+
     Parameters
     ----------
     alpha : float, default=1.0

@@ -46,6 +46,8 @@ class _Aspects:
 class PLSAClassifier(GenerativeClassifier[_Aspects]):
     """Documents as mixtures of classes: the largest share decides.
 
+    EM is in ``cpp/mixtures/plsa.cpp``.
+
     Parameters
     ----------
     alpha : float, default=0.01
@@ -134,7 +136,7 @@ class PLSAClassifier(GenerativeClassifier[_Aspects]):
         mixtures[np.arange(len(documents.codes)), documents.codes] = 1 - self.other_share if n_classes > 1 else 1.0
         for _ in range(self.n_iterations):
             sums = np.zeros_like(table)
-            _core.plsa_step(
+            _core.plsa_step(  # EM of eq. 14
                 table**self.tempering, documents.rows.indptr, documents.rows.indices, documents.values,
                 documents.weights / ONE, self.tempering, mixtures, sums, n_threads(self.n_jobs),
             )  # fmt: skip
@@ -158,7 +160,7 @@ class PLSAClassifier(GenerativeClassifier[_Aspects]):
         """P(c|d)."""
         tempered = self._parameters.tempered
         mixtures = np.empty((rows.n_rows, tempered.shape[1]))
-        _core.fold_in(
+        _core.fold_in(  # EM of eq. 14, with P(w|c) fixed
             tempered, rows.indptr, rows.indices, rows.data,
             self.tempering, n_steps, mixtures, n_threads(self.n_jobs),
         )  # fmt: skip

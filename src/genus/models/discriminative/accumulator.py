@@ -126,6 +126,7 @@ class OnlineAccumulator(Accumulator):
 
     def _learn(self, batch: Batch, order: Int64, n_threads: int) -> None:
         indptr, indices, data, _ = batch.rows
+        # Algorithm 1: predict d, L = 1 - p(c | d) (eq. 4), add it to the counts of d's words.
         self.learner.learn(indptr, indices, data, self._codes(batch), batch.scales, order, n_threads)
 
     def _count(self, batch: Batch) -> None:

@@ -48,6 +48,8 @@ class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
     `fit` learns documents in random order, `partial_fit` in the order in which they come; new classes and new words
     may come at any time.
 
+    Algorithm 1 is in ``cpp/online/learner.cpp``.
+
     Parameters
     ----------
     n_passes : int, default=1
@@ -183,7 +185,7 @@ class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
 
     def _orders(self, n: int) -> Iterator[Int64]:
         random = check_random_state(self.random_state)
-        for _ in range(self.n_passes):
+        for _ in range(self.n_passes):  # Algorithm 1, line by line in the learner
             yield random.permutation(n).astype(np.int64) if self.shuffle else np.arange(n)
 
     def _learn_one(self, rows: SparseRows, label: Any, weight: float = 1.0) -> None:
@@ -246,7 +248,7 @@ class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
             number = int(numbers[c])
             if number == 1 and len(numbers) == 2 and not self._learned.joint:
                 continue  # the second of two has the log odds of the first against it
-            of_words = _ratio(learner.evidence(number, words), word_prior)
+            of_words = _ratio(learner.evidence(number, words), word_prior)  # eq. 6, in logarithms
             of_all, of_documents = _ratio(learner.totals(number), np.array([total_prior, 1.0]))
             prior[i], odds[:, i] = of_documents, of_words - of_all
         return prior, odds

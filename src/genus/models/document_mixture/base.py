@@ -114,12 +114,14 @@ class DocumentMixture(GenerativeClassifier[_Values]):
     def _make_parameters(self, counts: ClassCounts) -> _Values:
         index, path, threads = self._index, self._path, n_threads(self.n_jobs)
         n_words = max(counts.n_words, 1)
+        # eq. 3: the sums of the documents' shares by class are ps_l; eq. 2: smoothed along a path.
         ratio = path.ratio(counts.totals, n_words)
         indptr, classes, cells = _core.build_table(counts.indptr, counts.classes, counts.counts, ratio, threads)
         log_prior = self._log_prior(counts.weights)
         # The mixture's weights c_lm are divided by their sum here, once for all documents.
         bias = self._scale(log_prior) - log_weights(index.class_weights)
         table = ScoreTable(indptr, classes, cells, bias, log_prior, log_uniform(path, counts.totals, n_words))
+        # eq. 2, what a document adds to its class: log1p((1 - a1 - a2) * pu_m(n) / (a1 * ps_l(n) + a2 / N)).
         values, largest = _core.index_values(
             index, index.frequencies, indptr, classes, cells, path.leaf_gain(n_words), threads
         )
@@ -133,7 +135,7 @@ class DocumentMixture(GenerativeClassifier[_Values]):
     def _mixture_scores(self, rows: SparseRows, bias: Float64) -> Float64:
         parameters = self._parameters
         out = self._class_scores(rows, bias)
-        _core.add_mixtures(
+        _core.add_mixtures(  # eq. 1, by Algorithm 1
             self._index, parameters.values, parameters.factors, parameters.largest,
             rows.indptr, rows.indices, rows.data, out, n_threads(self.n_jobs),
         )  # fmt: skip
@@ -198,8 +200,8 @@ class DocumentMixture(GenerativeClassifier[_Values]):
         left = (_cells(counts, rows.indices, own[entries]) - added) / ONE
         rest = index.class_weights[own] - weights
         totals = np.where(rest > 0, counts.totals_without(own, rows.indptr, added), 0.0)
-        above = 1 + path.ratio(totals, n_words)[entries] * left
-        mixture = _core.mixture_without_self(
+        above = 1 + path.ratio(totals, n_words)[entries] * left  # eq. 3 and 2, without the document
+        mixture = _core.mixture_without_self(  # eq. 1, without the document
             index, index.frequencies, rows.indptr, rows.indices, rows.data,
             path.leaf_gain(n_words) / above, own, slots, n_threads(self.n_jobs),
         )  # fmt: skip

@@ -33,6 +33,8 @@ class TiedDocumentMixture(DocumentMixture):
     Bayes): with ``class_smoothing + background_smoothing == 1`` it is `MultinomialNB` over documents of equal
     weight, with ``class_smoothing == 0`` it is the `KernelDensityClassifier`.
 
+    Scores in ``cpp/documents/document_mixture.cpp``, over ``cpp/documents/inverted_index.cpp``.
+
     Parameters
     ----------
     class_smoothing : float, default=0.27
@@ -116,13 +118,15 @@ class TiedDocumentMixture(DocumentMixture):
 
     @property
     def _path(self) -> TiedPath:
-        return TiedPath(float(self.class_smoothing), float(self.background_smoothing))
+        return TiedPath(float(self.class_smoothing), float(self.background_smoothing))  # eq. 2: a1, a2
 
 
 class KernelDensityClassifier(DocumentMixture):
     """A class is a mixture of its training documents, each smoothed by the uniform distribution alone.
 
     The `TiedDocumentMixture` with ``class_smoothing=0``.
+
+    Scores in ``cpp/documents/document_mixture.cpp``.
 
     Parameters
     ----------
@@ -153,6 +157,8 @@ class NearestNeighborsClassifier(DocumentMixture):
     The `KernelDensityClassifier` with its sum cut to the ``n_neighbors`` largest terms; equally probable
     documents are taken in the order in which they were learned. A class without a neighbor has probability 0.
     A document of weight c counts as c neighbors.
+
+    The nearest documents are found in ``cpp/documents/document_mixture.cpp``.
 
     Parameters
     ----------
@@ -215,7 +221,7 @@ class NearestNeighborsClassifier(DocumentMixture):
         index = self._index
         largest = np.where(weights > 0, scores, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
         terms = np.exp(np.minimum(scores - largest, 0.0)) * weights
-        sums = np.zeros((rows.n_rows, len(bias)))
+        sums = np.zeros((rows.n_rows, len(bias)))  # eq. 1, over the nearest
         np.add.at(sums, (np.arange(rows.n_rows)[:, np.newaxis], index.class_of_slots(slots)), terms)
         with np.errstate(divide="ignore"):
             votes: Float64 = self._class_scores(rows, bias) + (np.log(sums) + largest)

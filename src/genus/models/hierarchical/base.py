@@ -98,7 +98,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         groups = paths.weight_groups(self.weights == "tied")
         scales = self._scales(documents.rows, documents.weights / ONE)
         n_iterations = self._choose_iterations()
-        weights, indptr, words, sums = _core.fit_tree(
+        weights, indptr, words, sums = _core.fit_tree(  # eq. 5 to 7, in turns
             counts.indptr, counts.classes, counts.counts,
             documents.rows.indptr, documents.rows.indices, documents.values, documents.codes,
             scales, paths.left_out(documents, scales).ravel(),
@@ -224,7 +224,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
             classes, counts = table.classes[row].tolist(), (table.counts[row] / ONE).tolist()
         shares: dict[Any, float] = {}
         for c, count in zip(classes if scores.seen[word] else [], counts, strict=False):
-            uniform, *nodes = scores.shares(int(word), c)
+            uniform, *nodes = scores.shares(int(word), c)  # eq. 5
             for node, share in self._by_node(c, [*nodes[::-1], uniform]).items():
                 shares[node] = shares.get(node, 0.0) + count * share
         total = sum(shares.values()) or 1.0

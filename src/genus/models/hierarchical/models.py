@@ -8,6 +8,7 @@ words between levels: general ones up, special ones down,
 
     P(v|c,w) = P(w|v) P(v|c) / sum over v' of P(w|v') P(v'|c)                                             (eq. 5)
     P(w|v)   = sum over classes c below v of n_cw P(v|c,w), normalised over words                         (eq. 6)
+    P(v|c)   = sum over words w of left-out counts n_cw P(v|c,w), normalised over nodes                   (eq. 7)
 
 Toutanova, K., Chen, F., Popat, K., Hofmann, T.: Text classification in a hierarchical mixture model for small
 training sets (CIKM 2001).
@@ -25,6 +26,8 @@ from genus.models.hierarchical.choose_iterations import choose_iterations
 
 class HierarchicalShrinkage(TreeClassifier):
     """Naive Bayes whose classes are smoothed by the nodes above them in a tree.
+
+    EM for the weights is in ``cpp/mixtures/tree_em.cpp``, scores in ``cpp/tables/path_scores.cpp``.
 
     Parameters
     ----------
@@ -105,6 +108,8 @@ class HierarchicalShrinkage(TreeClassifier):
 
 class HierarchicalMixture(TreeClassifier):
     """A tree of classes in which each word finds its level: general words above, special ones below.
+
+    EM is in ``cpp/mixtures/tree_em.cpp``, scores in ``cpp/tables/path_scores.cpp``.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class PathTable:
                 f"a table of {n_cells:,} scores would be too large: classes with weights of their own need one for "
                 "every word; use weights='tied'."
             )
-        table = _core.build_path_table(
+        table = _core.build_path_table(  # eq. 1, by column
             *counts, max(len(seen), 1), nodes, parents, column_weights, uniform, len(paths.labels), n_threads
         )
         wide_bias = np.zeros(len(nodes))
@@ -82,7 +82,7 @@ class PathTable:
     def joint_log_likelihood(self, rows: SparseRows, threads: int) -> Float64:
         """log P(c, d), documents x classes."""
         table, rows, out = self.table, self.seen_rows(rows), np.empty((rows.n_rows, self.n_classes))
-        _core.score_paths(
+        _core.score_paths(  # eq. 1 along each path, and the product over words
             *table.arrays, rows.indptr, rows.indices, rows.data, table.bias, table.log_uniform, self.parents, out,
             threads,
         )  # fmt: skip
@@ -126,7 +126,7 @@ class PathTable:
         columns = self.columns_of(c)
         reached = np.exp(np.cumsum(self.evidence(w, c)))
         parts = np.diff(np.concatenate(([0.0, self.uniform[columns[0]]], reached)))
-        return np.asarray(np.maximum(parts, 0) / reached[-1])
+        return np.asarray(np.maximum(parts, 0) / reached[-1])  # eq. 5
 
     def log_proba(self, column: int) -> Float64:
         """log p(w) of all words by the nodes down to a column's, not normalised; -inf where never seen."""

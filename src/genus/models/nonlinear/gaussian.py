@@ -121,6 +121,8 @@ class GaussianNonlinearBayes(HiddenNodesClassifier):
 
     For dense features: coordinates, measurements, embeddings of texts.
 
+    EM is in ``cpp/mixtures/gaussian_em.cpp``.
+
     Parameters
     ----------
     n_hidden : int, list or dict of int, or "auto", default=10

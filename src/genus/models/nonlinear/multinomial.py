@@ -33,6 +33,8 @@ from genus.models.nonlinear.repeated_em import EmResult, Kept, Task
 class NonlinearBayes(HiddenNodesClassifier):
     """A class is a mixture of hidden kinds of document, each with its own distribution over words.
 
+    EM is in ``cpp/mixtures/multinomial_em.cpp``, scores in ``cpp/tables/score_table.cpp``.
+
     Parameters
     ----------
     n_hidden : int, list or dict of int, or "auto", default=2
@@ -186,7 +188,7 @@ class NonlinearBayes(HiddenNodesClassifier):
         how = {"proportional": self.smoothing == "proportional", "by_words": self.node_prior == "words"}
 
         def run(task: Task, first: int, n: int) -> EmResult:
-            result: EmResult = _core.fit_multinomial_nodes(
+            result: EmResult = _core.fit_multinomial_nodes(  # eq. 27 and 28 are its M-step
                 rows.indptr, rows.indices, rows.data, rows.n_columns,
                 task.codes, task.training_weights, task.node_starts, task.held_out,
                 alpha=self.alpha, **how, first_repetition=first, n_repetitions=n, n_iterations=self.n_iterations,
@@ -216,7 +218,7 @@ class NonlinearBayes(HiddenNodesClassifier):
     @property
     def _table(self) -> NodeTable:
         """The table of scores that ``posterior`` asks for."""
-        return self._nodes if self.posterior == "sum-of-products" else self._nodes.product_of_sums
+        return self._nodes if self.posterior == "sum-of-products" else self._nodes.product_of_sums  # eq. 34 or 15
 
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
         return self._table.joint_log_likelihood(rows, self.prior_scale, n_threads(self.n_jobs))

@@ -69,7 +69,7 @@ class NodeTable:
         prior = scaled(self.log_prior, prior_scale)
         size = max(1, _BLOCK // len(self.scores.bias))
         for begin in range(0, rows.n_rows, size):
-            part = self.component_scores(slice_rows(rows, begin, begin + size), n_threads)
+            part = self.component_scores(slice_rows(rows, begin, begin + size), n_threads)  # the products of eq. 34
             _core.average_posteriors(part, self.node_starts, prior, out[begin : begin + size], n_threads)
         return out
 
@@ -84,10 +84,11 @@ class NodeTable:
         n_columns = len(log_uniform)
         keys = self._words * n_columns + into[table.classes]
         cells, inverse = np.unique(keys, return_inverse=True)
-        p = np.bincount(inverse, np.exp((table.bias + table.log_uniform)[table.classes] + table.values))
+        p = np.bincount(inverse, np.exp((table.bias + table.log_uniform)[table.classes] + table.values))  # eq. 11
         columns = (cells % n_columns).astype(np.int32)
         indptr = np.searchsorted(cells, np.arange(self.n_words + 1) * n_columns)
         values = np.log(p) - log_uniform[columns]
+        # eq. 15: with one node for each class, the product over words is of these sums.
         scores = ScoreTable(indptr, columns, values, np.zeros(n_columns), table.log_prior, log_uniform)
         return NodeTable(scores, np.arange(self.n_classes + 1))
 
@@ -222,10 +223,10 @@ def node_table(
     if proportional:
         share = np.divide(totals, class_totals[class_of], out=np.ones_like(totals), where=totals > 0)
         added *= share
-    log_uniform = np.log(added) - np.log(totals + added * n_words)
-    values = np.log1p(counts / added.ravel()[components])
+    log_uniform = np.log(added) - np.log(totals + added * n_words)  # eq. 28, of a word that the node has not seen
+    values = np.log1p(counts / added.ravel()[components])  # eq. 28, of others, beyond that
     in_words = by_words & (class_totals > 0)[class_of]
-    parts = np.where(in_words, totals, node_weights)
+    parts = np.where(in_words, totals, node_weights)  # eq. 27, in words or in documents
     whole = np.where(in_words, class_totals[class_of], class_weights[class_of])
     even = 1 / np.diff(node_starts)[class_of][:, np.newaxis]
     with np.errstate(divide="ignore"):  # a node that no document belongs to, a class without weight

@@ -54,6 +54,8 @@ class RefinedNB(GenerativeClassifier[RefinedTable]):
     With ``base_weight=0`` nothing generative is left and this is a linear support vector machine; with ``cost``
     near 0 it is naive Bayes. Made for rows of length one, as `TermWeighting` gives them (``norm="l2"``).
 
+    The minimum is found in ``cpp/linear/hinge_solver.cpp``, scores in ``cpp/tables/score_table.cpp``.
+
     Parameters
     ----------
     cost : float, default=1.0

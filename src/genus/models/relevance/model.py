@@ -74,6 +74,8 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
     documents hold much that is not about their class, and `mark`, which tells the tokens of a document apart. As a
     classifier with all words, plain naive Bayes is as good or better.
 
+    Sweeps are in ``cpp/topics/gibbs.cpp``, marks in ``cpp/topics/marking.cpp``.
+
     Parameters
     ----------
     alpha : float, default=50.0
@@ -261,7 +263,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
         shares = np.zeros((chains.n_chains, self.n_sweeps, documents.n_classes, 3))
         with sweep_progress(self.n_sweeps, shown=bool(self.verbose)) as tell:
             for sweep in range(self.n_sweeps):
-                chains.sweep()
+                chains.sweep()  # Fig. 3: 2.1.1, 2.2.1 and 2.3.1 for every token
                 shares[:, sweep] = chains.shares()
                 tell(chains.mixtures.sum(axis=(0, 1)))
                 for chain in range(chains.n_chains) if sweep in counted else ():
@@ -299,6 +301,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
         n_kept = np.bincount(kept.classes, minlength=kept.n_classes)  # W*
         mean = totals / np.maximum(n_kept, 1)
         added = self.smoothing_weight * (mean if self.smoothing == "proportional" else np.ones_like(mean))
+        # p(w | t), of the words of V*_t and, as `absent`, of the others.
         ratio = np.divide(1, added, out=np.zeros_like(totals), where=some)
         absent = np.divide(
             added, totals + (n_kept + 1) * added, out=np.full_like(totals, 1 / self.n_words_), where=some
