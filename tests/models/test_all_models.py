@@ -81,7 +81,7 @@ class BernoulliNB(GenerativeClassifier[ScoreTable]):
         words = super()._row_evidence(row, classes)[1]
         return self._scale(self._parameters.log_prior)[np.asarray(classes)], words
 
-    def _evidence_terms(self, row, classes):
+    def _row_terms(self, row, classes):
         return {"words that are absent": self._log_absent()[np.asarray(classes)]}
 
     def _top_words(self, c, n):

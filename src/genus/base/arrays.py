@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
+Seed = int | np.random.RandomState | None
+State = Mapping[str, Any]  # what was learned, as a model file gives it: of any type until it is checked
 AnyFloat = NDArray[np.float64] | NDArray[np.float32]
 
 
@@ -88,6 +90,6 @@ def available_cores() -> int:
         return os.cpu_count() or 1
 
 
-def describe(value: Any) -> str:
+def describe(value: object) -> str:
     """A short name of what came, for error messages."""
     return type(value).__name__

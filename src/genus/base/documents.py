@@ -6,7 +6,6 @@ model behind, unlearning closes the gap: the result is the model of the remainin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from genus.base.arrays import Float64, Int32, Int64
+from genus.base.arrays import Float64, Int32, Int64, State
 from genus.base.labels import Labels, positions
 from genus.base.rows import SparseRows, canonical, spread_ranges, stack_rows, take_rows
 from genus.base.statistics import _NEVER_LEARNED, ONE, Accumulator, Batch, ClassCounts
@@ -66,7 +65,7 @@ class Documents:
         return self.counts.to_state() | dict(zip(_ARRAYS, arrays, strict=True))
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Documents:
+    def from_state(cls, state: State) -> Documents:
         """What `to_state` gave. Shapes are checked here, contents by `check`."""
         counts = ClassCounts.from_state(state)
         indptr, words, values, codes, weights = (state[name] for name in _ARRAYS)
@@ -191,7 +190,7 @@ class DocumentAccumulator(Accumulator):
     def to_state(self, n_threads: int = 1) -> dict[str, object]:
         return self.documents(n_threads).to_state()
 
-    def restored(self, state: Mapping[str, object]) -> DocumentAccumulator:
+    def restored(self, state: State) -> DocumentAccumulator:
         return DocumentAccumulator(Documents.from_state(state), checked=False)
 
     def merged(self, other: Accumulator, n_threads: int = 1) -> DocumentAccumulator:

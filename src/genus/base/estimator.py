@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast, runtime_checkable
@@ -25,11 +25,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from genus.base.arrays import Float64, Int32, Int64, n_threads
+from genus.base.arrays import Float64, Int32, Int64, State, n_threads
 from genus.base.documents import DocumentAccumulator, Documents
 from genus.base.labels import Labels, encode_labels
 from genus.base.posterior import PosteriorClassifier
-from genus.base.rows import SparseRows, add_duplicates, slice_rows, to_rows, width_of
+from genus.base.rows import MatrixLike, SparseRows, add_duplicates, slice_rows, to_rows, width_of
 from genus.base.score_table import ScoreTable
 from genus.base.statistics import Accumulator, Batch, ClassCounts
 from genus.base.validation import check_labels, check_not_negative, check_weights
@@ -72,7 +72,7 @@ def _can_leave_out(model: GenerativeClassifier[Any]) -> bool:
     return type(model)._scores_without is not GenerativeClassifier._scores_without
 
 
-class GenerativeClassifier(PosteriorClassifier, Generic[Table]):
+class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
     """Base of models that remember their documents, or sums of them by class.
 
     The table is made when it is first needed, and again after `set_params`. What a model can do besides depends on
@@ -137,7 +137,7 @@ class GenerativeClassifier(PosteriorClassifier, Generic[Table]):
 
     # Learning
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from documents and their labels, forgetting what was learned before.
 
         Parameters
@@ -158,7 +158,7 @@ class GenerativeClassifier(PosteriorClassifier, Generic[Table]):
 
     @only_if(_can_learn_more)
     def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from more documents.
 
@@ -190,7 +190,7 @@ class GenerativeClassifier(PosteriorClassifier, Generic[Table]):
         return self
 
     @only_if(_can_unlearn)
-    def unlearn(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def unlearn(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Take documents out again, exactly as if they had never been learned.
 
         A class goes with its last document, unless `partial_fit` was told of it through ``classes``.
@@ -428,8 +428,15 @@ class GenerativeClassifier(PosteriorClassifier, Generic[Table]):
         """As `_log_evidence`, of a document that is read."""
         return self._score_table.row_evidence(row, classes)
 
+    def _evidence_terms(self, row: SparseRows, classes: Sequence[int]) -> dict[str, Float64]:
+        return self._row_terms(self._read(row), classes)
+
+    def _row_terms(self, row: SparseRows, classes: Sequence[int]) -> dict[str, Float64]:
+        """What a document, read, adds to some classes' scores beside the prior and its words, by name: none."""
+        return {}
+
     @only_if(_can_leave_out)
-    def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
+    def leave_one_out_log_proba(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
         """log p(c | d) for training documents, each by the model trained without it.
 
         Exact, without refitting: only the document's own class changes. Words keep their columns.
@@ -472,7 +479,7 @@ class GenerativeClassifier(PosteriorClassifier, Generic[Table]):
         scores[np.arange(len(own)), own] = np.where(alone, -np.inf, self._scale(prior) + without)
         return self._normalize(scores)
 
-    def _check_rows(self, X: Any) -> SparseRows:
+    def _check_rows(self, X: MatrixLike) -> SparseRows:
         check_is_fitted(self)
         return to_rows(validate_data(self, X, reset=False, accept_sparse="csr"))
 
@@ -504,7 +511,7 @@ class GenerativeClassifier(PosteriorClassifier, Generic[Table]):
         named = {self._state_name(name): value for name, value in counted.items()}
         return named | self._accumulator.to_state(n_threads(self.n_jobs)) | table
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
+    def _set_state(self, state: State) -> None:
         """Take over what `_get_state` gave. Shapes are checked here; contents when they are first built upon."""
         try:
             names = self._counting_params if self._learns_more else ()
@@ -525,7 +532,7 @@ class GenerativeClassifier(PosteriorClassifier, Generic[Table]):
         """The table, as arrays that can be mapped from a file."""
         return self._score_table.to_state()
 
-    def _table_from_state(self, state: Mapping[str, Any]) -> Table | None:
+    def _table_from_state(self, state: State) -> Table | None:
         """The table that `_table_state` gave, checked against the counts; None where it is made again."""
         table = self._scores_by.from_state(state)
         table.check_against(self._accumulator.flush())

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64
+from genus.base.arrays import Float64, Int32, Int64, State
 from genus.base.documents import Documents
 from genus.base.rows import SparseRows
 from genus.base.statistics import ONE
@@ -133,7 +131,7 @@ class InvertedIndex:
         return {f"index_{name}": getattr(self, name) for name in self.__dataclass_fields__}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any], n_documents: int) -> InvertedIndex:
+    def from_state(cls, state: State, n_documents: int) -> InvertedIndex:
         index = cls(**{name: state[f"index_{name}"] for name in cls.__dataclass_fields__})
         index.check_shapes()
         if index.order.min(initial=0) < 0 or index.order.max(initial=-1) >= n_documents:

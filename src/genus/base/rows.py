@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from genus import _core
 from genus.base.arrays import AnyFloat, Float64, Int32, Int64
+
+MatrixLike: TypeAlias = "ArrayLike | sparse.sparray | sparse.spmatrix"  # what users give for documents x words
 
 
 class SparseRows(NamedTuple):

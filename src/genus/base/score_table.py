@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64
+from genus.base.arrays import Float64, Int32, Int64, State
 from genus.base.rows import SparseRows
 from genus.base.statistics import ClassCounts
 
@@ -130,7 +130,7 @@ class ScoreTable:
         return {f"table_{name}": getattr(self, name) for name in self.__dataclass_fields__}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         """What `to_state` gave, with its shapes checked."""
         table = cls(**{name: state[f"table_{name}"] for name in cls.__dataclass_fields__})
         table.check_shapes()

@@ -8,16 +8,15 @@ are kept exactly; other values are rounded once, to a multiple of ``2**-FRACTION
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64
+from genus.base.arrays import Float64, Int32, Int64, State
 from genus.base.labels import LABEL_KINDS, Labels, encode_labels, positions, unite_labels
 from genus.base.rows import SparseRows
 
@@ -131,7 +130,7 @@ class ClassCounts:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> ClassCounts:
+    def from_state(cls, state: State) -> ClassCounts:
         """What `to_state` gave. Shapes are checked here, contents by `check`."""
         counts = cls(**{name: state[name] for name in cls.__dataclass_fields__})
         counts.check_shapes()
@@ -418,7 +417,7 @@ class Accumulator:
         """Everything learned, as arrays that can be mapped from a file."""
         return self.flush(n_threads).to_state()
 
-    def restored(self, state: Mapping[str, object]) -> Self:
+    def restored(self, state: State) -> Self:
         """An accumulator like this one, with what `to_state` gave. Shapes are checked; contents when built upon."""
         return type(self)(ClassCounts.from_state(state), checked=False)
 

@@ -6,21 +6,21 @@ import math
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import (
     assert_all_finite,
     column_or_1d,
 )
 
 from genus.base.arrays import Float64
+from genus.base.labels import Labels
 
 SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 
 
-def check_labels(y: Any) -> NDArray[Any]:
+def check_labels(y: Any) -> Labels:
     labels = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
-    checked: NDArray[Any] = labels
+    checked: Labels = labels
     return checked
 
 

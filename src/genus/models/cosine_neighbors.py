@@ -8,7 +8,7 @@ others, CIKM 2001). With one label per document there are no thresholds, and the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -18,11 +18,11 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_non_negative, column_or_1d, validate_data
 
-from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.arrays import Float64, Int64, State, n_threads
 from genus.base.inverted_index import CosineIndex
 from genus.base.label_sets import KINDS, SetRows, as_given, read_target
 from genus.base.labels import Labels, encode_labels
-from genus.base.rows import SparseRows, add_duplicates, slice_rows, to_rows
+from genus.base.rows import MatrixLike, SparseRows, add_duplicates, slice_rows, to_rows
 from genus.base.validation import check_count
 from genus.multilabel.decoding import scut_thresholds
 from genus.text.weighting import TermWeighting
@@ -73,7 +73,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.guard = guard
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: Any) -> Self:
         """Keep the documents.
 
         Parameters
@@ -123,7 +123,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     # Answering
 
-    def decision_function(self, X: Any) -> Float64:
+    def decision_function(self, X: MatrixLike) -> Float64:
         """y(x, c): an array of shape (n_documents, n_labels)."""
         rows = self._check(X)
         out = np.empty((rows.n_rows, len(self.classes_)))
@@ -133,7 +133,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             return np.asarray(out[:, 1] - out[:, 0])  # as scikit-learn has it
         return out
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Any:
         """The label of each document, or its labels: an indicator or a list of sets, as y was in `fit`."""
         rows = self._check(X)
         parts = []
@@ -149,14 +149,14 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             self._kind, SetRows(given.indptr.astype(np.int64), given.indices.astype(np.int32)), self.classes_
         )
 
-    def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Float64, Int64]:
+    def kneighbors(self, X: MatrixLike, n_neighbors: int | None = None) -> tuple[Float64, Int64]:
         """The nearest training documents: cosines and numbers, the nearest first, each (n_documents, k)."""
         rows = self._check(X)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         documents, cosines = self._index.nearest(rows, k, n_threads(self.n_jobs))
         return cosines, documents
 
-    def _check(self, X: Any) -> SparseRows:
+    def _check(self, X: MatrixLike) -> SparseRows:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr")
         check_non_negative(X, "CosineNeighborsClassifier (input X)")
@@ -164,7 +164,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     # Keeping
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> dict[str, object]:
         check_is_fitted(self)
         return {
             "labels": self.classes_, "kind": self._kind, "thresholds": self.thresholds_,
@@ -173,7 +173,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             "document_values": self._index.rows.data,
         }  # fmt: skip
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
+    def _set_state(self, state: State) -> None:
         labels, kind, thresholds = state["labels"], state["kind"], state["thresholds"]
         sets, weighting = SetRows(state["indptr"], state["members"]), state["weighting"]
         if kind not in (*KINDS, "one") or not isinstance(weighting, TermWeighting):

@@ -12,15 +12,14 @@ Hofmann, T. (CIKM 2001), section 3.2.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from genus import _core
-from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.arrays import Float64, Int64, State, n_threads
 from genus.base.documents import DocumentAccumulator
 from genus.base.estimator import GenerativeClassifier
 from genus.base.rows import SparseRows
@@ -201,7 +200,7 @@ class PLSAClassifier(GenerativeClassifier[_Aspects]):
     def _table_state(self) -> dict[str, object]:
         return {"table": self._parameters.table}
 
-    def _table_from_state(self, state: Mapping[str, Any]) -> _Aspects:
+    def _table_from_state(self, state: State) -> _Aspects:
         table, counts = state["table"], self._accumulator.flush()
         expected = max(counts.n_words, 1), counts.n_classes
         if not isinstance(table, np.ndarray) or table.dtype != np.float64 or table.shape != expected:

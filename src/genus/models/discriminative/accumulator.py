@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import pairwise
 from threading import RLock
 from typing import Any, Self
@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64
+from genus.base.arrays import Float64, Int32, Int64, State
 from genus.base.labels import LABEL_KINDS, Labels, positions, unite_labels
 from genus.base.rows import SparseRows
 from genus.base.statistics import Accumulator, Batch
@@ -97,7 +97,7 @@ class OnlineAccumulator(Accumulator):
                 self._learn(batch, order, n_threads)
             self._count(batch)
 
-    def learn_one(self, rows: SparseRows, label: Any, weight: float) -> None:
+    def learn_one(self, rows: SparseRows, label: object, weight: float) -> None:
         """As `add`, for a single document that needs no check."""
         with self._lock:
             if label not in self._number:
@@ -154,7 +154,7 @@ class OnlineAccumulator(Accumulator):
             "n_words": learner.n_words, "fading": learner.fading, "n_learned": learner.n_learned,
         }  # fmt: skip
 
-    def restored(self, state: Mapping[str, Any]) -> Self:
+    def restored(self, state: State) -> Self:
         arrays = {name: state[name] for name in _ARRAYS}
         labels, weights = state["labels"], state["weights"]
         n_words, fading, n_learned = int(state["n_words"]), float(state["fading"]), float(state["n_learned"])

@@ -26,16 +26,16 @@ letter is ``variant="paper"``: one joint model with
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from genus import _core
-from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.arrays import Float64, Int64, Seed, State, n_threads
 from genus.base.estimator import GenerativeClassifier
-from genus.base.rows import SparseRows, add_duplicates
+from genus.base.rows import MatrixLike, SparseRows, add_duplicates
 from genus.base.score_table import top_words
 from genus.base.statistics import Accumulator, Batch, ClassCounts
 from genus.base.validation import check_choice, check_count, check_number
@@ -133,7 +133,7 @@ class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
         *,
         binary: bool = True,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         average: bool = False,
         decay: float | None = None,
         min_loss: float = 0.0,
@@ -188,7 +188,7 @@ class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
         for _ in range(self.n_passes):  # Algorithm 1, line by line in the learner
             yield random.permutation(n).astype(np.int64) if self.shuffle else np.arange(n)
 
-    def _learn_one(self, rows: SparseRows, label: Any, weight: float = 1.0) -> None:
+    def _learn_one(self, rows: SparseRows, label: object, weight: float = 1.0) -> None:
         """Learn a single document, without any check."""
         if not self._is_fitted():
             self._partial_fit_rows(rows, np.array([label]), np.array([weight]))
@@ -202,7 +202,7 @@ class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
         rows = super()._training_rows(X)
         return rows if X.dtype.kind == "f" else add_duplicates(rows)  # the others have none
 
-    def _check_rows(self, X: Any) -> SparseRows:
+    def _check_rows(self, X: MatrixLike) -> SparseRows:
         return add_duplicates(super()._check_rows(X))
 
     # Scores
@@ -289,7 +289,7 @@ class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
     def _table_state(self) -> dict[str, object]:
         return {}
 
-    def _table_from_state(self, state: Mapping[str, Any]) -> None:
+    def _table_from_state(self, state: State) -> None:
         """The accumulator's own learner scores, or one made from it."""
 
 

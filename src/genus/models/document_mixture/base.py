@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64, n_threads
+from genus.base.arrays import Float64, Int32, Int64, State, n_threads
 from genus.base.documents import DocumentAccumulator
 from genus.base.estimator import GenerativeClassifier
 from genus.base.inverted_index import InvertedIndex
-from genus.base.rows import SparseRows, row_sums, take_rows
+from genus.base.rows import MatrixLike, SparseRows, row_sums, take_rows
 from genus.base.score_table import ScoreTable, top_words
 from genus.base.smoothing import TiedPath, log_uniform
 from genus.base.statistics import ONE, Accumulator, Batch, ClassCounts, per_length
@@ -145,7 +145,7 @@ class DocumentMixture(GenerativeClassifier[_Values]):
         """Everything but the sum over documents."""
         return self._parameters.table.scores(rows, n_threads(self.n_jobs), bias)
 
-    def neighbors(self, X: Any, k: int = 10) -> tuple[Int64, Float64]:
+    def neighbors(self, X: MatrixLike, k: int = 10) -> tuple[Int64, Float64]:
         """The training documents that carry the posterior.
 
         Parameters
@@ -223,13 +223,13 @@ class DocumentMixture(GenerativeClassifier[_Values]):
 
         A word's evidence is its log probability averaged over the class's documents, each with its share r_m
         of the class's posterior. Since log sum c_m p_m(d) = sum r_m log p_m(d) - sum r_m log(r_m / c_m), what is
-        left is how far the document singles out some of the class's documents: `_evidence_terms`.
+        left is how far the document singles out some of the class's documents: `_row_terms`.
         """
         evidence = [self._word_evidence(row, c) for c in classes]
         prior = self._scale(self._parameters.table.log_prior)[np.asarray(classes)]
         return prior, np.stack([words for words, _, _ in evidence], axis=1)
 
-    def _evidence_terms(self, row: SparseRows, classes: Sequence[int]) -> dict[str, Float64]:
+    def _row_terms(self, row: SparseRows, classes: Sequence[int]) -> dict[str, Float64]:
         """score - prior - sum of words' evidence, for some classes: minus the divergence of r_m from c_m."""
         return {"choice of documents": np.array([self._word_evidence(row, c)[1] for c in classes])}
 
@@ -299,7 +299,7 @@ class DocumentMixture(GenerativeClassifier[_Values]):
         values = {"values": parameters.values, "largest": parameters.largest}
         return values | self._index.to_state() | parameters.table.to_state()
 
-    def _table_from_state(self, state: Mapping[str, Any]) -> _Values:
+    def _table_from_state(self, state: State) -> _Values:
         counts = self._accumulator.flush()
         table, index = ScoreTable.from_state(state), InvertedIndex.from_state(state, len(state["document_codes"]))
         values, largest = state["values"], state["largest"]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from genus import _core
-from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.arrays import Float64, Int64, State, n_threads
 from genus.base.documents import DocumentAccumulator
 from genus.base.estimator import GenerativeClassifier
-from genus.base.rows import SparseRows
+from genus.base.labels import Labels
+from genus.base.rows import MatrixLike, SparseRows
 from genus.base.score_table import ScoreTable, top_words
 from genus.base.statistics import ONE, Batch, ClassCounts, per_length
 from genus.base.validation import check_choice, check_steps, is_whole
@@ -30,7 +31,7 @@ _UNSEEN = 0.5  # the prior of a class without documents is that of half a docume
 class TreeClassifier(GenerativeClassifier[FittedTree]):
     """What the two models share."""
 
-    tree: Any
+    tree: object
     weights: str
     shrink_to: str
     document_weights: str
@@ -124,7 +125,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
 
     # Answers at any level
 
-    def predict(self, X: Any, level: int | None = None, min_proba: float | None = None) -> NDArray[Any]:
+    def predict(self, X: MatrixLike, level: int | None = None, min_proba: float | None = None) -> Labels:
         """The most probable label of each document, or a node above it: see `predict_nodes`."""
         rows = self._check_rows(X)
         if level is None and min_proba is None:
@@ -132,8 +133,8 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         return self._predict_node_rows(rows, level, min_proba)[0]
 
     def predict_nodes(
-        self, X: Any, level: int | None = None, min_proba: float | None = None
-    ) -> tuple[NDArray[Any], Float64]:
+        self, X: MatrixLike, level: int | None = None, min_proba: float | None = None
+    ) -> tuple[Labels, Float64]:
         """The most probable node of each document at some level, or as deep as the answer is sure.
 
         Parameters
@@ -155,7 +156,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
 
     def _predict_node_rows(
         self, rows: SparseRows, level: int | None, min_proba: float | None
-    ) -> tuple[NDArray[Any], Float64]:
+    ) -> tuple[Labels, Float64]:
         check_question(level, min_proba)
         fitted = self._parameters
         parts = [
@@ -164,7 +165,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         nodes, probabilities = (np.concatenate(part) for part in zip(*parts, strict=True))
         return fitted.named(nodes), probabilities
 
-    def predict_node_proba(self, X: Any) -> Float64:
+    def predict_node_proba(self, X: MatrixLike) -> Float64:
         """The probability of every node: an array of shape (n_documents, n_nodes), in the order of ``tree_.nodes``.
 
         A node's probability is that of the class itself, if it is one, and of all below it.
@@ -190,7 +191,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         scores = self._parameters.scores
         return np.stack([scores.log_proba(c) for c in range(scores.n_classes)])
 
-    def path_weights(self, label: Any) -> dict[Any, float]:
+    def path_weights(self, label: object) -> dict[object, float]:
         """P(v|c): how much of a class's words comes from each node of its path, the class first."""
         fitted = self._parameters
         c = self._class_number(label)
@@ -199,7 +200,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         weights = [*fitted.scores.weights[columns], fitted.scores.uniform[columns[0]] * n_seen]
         return self._by_node(c, weights[-2::-1] + weights[-1:])
 
-    def word_levels(self, word: int, label: Any = None) -> dict[Any, float]:
+    def word_levels(self, word: int, label: object = None) -> dict[object, float]:
         """P(v|c,w): from which nodes a word comes, as shares that add up to one (eq. 5).
 
         Parameters
@@ -222,7 +223,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
             table = self._accumulator.checked(n_threads(self.n_jobs))
             row = slice(table.indptr[word], table.indptr[word + 1])
             classes, counts = table.classes[row].tolist(), (table.counts[row] / ONE).tolist()
-        shares: dict[Any, float] = {}
+        shares: dict[object, float] = {}
         for c, count in zip(classes if scores.seen[word] else [], counts, strict=False):
             uniform, *nodes = scores.shares(int(word), c)  # eq. 5
             for node, share in self._by_node(c, [*nodes[::-1], uniform]).items():
@@ -230,7 +231,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         total = sum(shares.values()) or 1.0
         return {node: share / total for node, share in sorted(shares.items(), key=lambda item: -item[1])}
 
-    def node_words(self, node: Any, n: int = 10) -> list[tuple[int, float]]:
+    def node_words(self, node: object, n: int = 10) -> list[tuple[int, float]]:
         """The columns of the words that a node has for itself: those it makes most likelier than the nodes above.
 
         Each with its part in the divergence, P(w|v) * log of the factor by which the node multiplies the word.
@@ -241,13 +242,13 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
             raise ValueError(f"{node!r} is not a node of the tree.")
         return [] if column is None else fitted.own_words(column, n)
 
-    def _by_node(self, c: int, values: Sequence[float]) -> dict[Any, float]:
+    def _by_node(self, c: int, values: Sequence[float]) -> dict[object, float]:
         """Values of a path's nodes, the class's first and the uniform distribution's last, by name."""
         paths = self._parameters.paths
         names = [*(paths.name(node) for node in paths.path(c)[::-1].tolist()), UNIFORM]
         return dict(zip(names, map(float, values), strict=True))
 
-    def _class_number(self, label: Any) -> int:
+    def _class_number(self, label: object) -> int:
         found = np.flatnonzero(self.classes_ == label)
         if len(found) == 0:
             raise ValueError(f"{label!r} is not one of the {len(self.classes_)} classes of this model.")
@@ -262,7 +263,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
                 words[i] = [x * scores.evidence(w, c).sum() for c in classes]
         return scores.table.bias[np.asarray(classes)], words
 
-    def _levels(self, row: SparseRows, c: int) -> list[dict[Any, float]]:
+    def _levels(self, row: SparseRows, c: int) -> list[dict[object, float]]:
         """From which nodes each of a document's words comes, if it is of class c."""
         label = self.classes_[c]
         seen = self._parameters.scores.seen
@@ -285,7 +286,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         tree = {"tree": LabelTree(fitted.paths.tree.to_dict()), "n_iterations": fitted.n_iterations}
         return fitted.scores.table.to_state() | columns | tree
 
-    def _table_from_state(self, state: Mapping[str, Any]) -> FittedTree:
+    def _table_from_state(self, state: State) -> FittedTree:
         counts, table = self._accumulator.flush(), ScoreTable.from_state(state)
         columns = {name: state[f"column_{name}"] for name in _COLUMNS}
         tree, n_iterations = state["tree"], state["n_iterations"]

@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.base import clone
 
 from genus.base.arrays import Float64, Int64
 from genus.base.documents import Documents, equal_documents
+from genus.base.labels import Labels
 from genus.base.statistics import ONE
 
 CANDIDATES = (0, 1, 2)
@@ -56,7 +56,7 @@ def folds_of(documents: Documents) -> Int64:
     return folds[group]
 
 
-def held_out_log_proba(model: Any, X: Any, y: NDArray[Any], weights: Float64, folds: Int64) -> float:
+def held_out_log_proba(model: Any, X: Any, y: Labels, weights: Float64, folds: Int64) -> float:
     """The sum of log P(c | d) over documents of folds that the model has not seen, at the best temperature."""
     sums = np.zeros(len(_TEMPERATURES))
     for fold in range(min(_FOLDS, -(-_FOLDS * _ENOUGH // len(y)))):
@@ -73,7 +73,7 @@ def held_out_log_proba(model: Any, X: Any, y: NDArray[Any], weights: Float64, fo
     return float(sums.max())
 
 
-def _to_ask(folds: Int64, y: NDArray[Any], fold: int) -> Int64:
+def _to_ask(folds: Int64, y: Labels, fold: int) -> Int64:
     """Documents of a fold whose class has others outside it."""
     held_out = folds == fold
     return np.flatnonzero(held_out & np.isin(y, y[~held_out]))

@@ -17,7 +17,6 @@ training sets (CIKM 2001).
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from genus.base.validation import check_number, check_steps
 from genus.models.hierarchical.base import TreeClassifier
@@ -88,7 +87,7 @@ class HierarchicalShrinkage(TreeClassifier):
 
     def __init__(
         self,
-        tree: Any = None,
+        tree: object = None,
         *,
         weights: str = "tied",
         shrink_to: str = "path",
@@ -179,7 +178,7 @@ class HierarchicalMixture(TreeClassifier):
 
     def __init__(
         self,
-        tree: Any = None,
+        tree: object = None,
         *,
         weights: str = "tied",
         shrink_to: str = "path",

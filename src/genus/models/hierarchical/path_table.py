@@ -169,9 +169,9 @@ class _Columns:
         self._n_classes = n_classes
         self._leaves: list[tuple[int, int, float, float]] = []
         self._inner: list[tuple[int, int, float, float]] = []
-        self._numbers: dict[Any, int] = {}
+        self._numbers: dict[object, int] = {}
 
-    def add(self, c: int, path: list[int], weights: list[float], n_words: int, key: Any) -> None:
+    def add(self, c: int, path: list[int], weights: list[float], n_words: int, key: object) -> None:
         """``key`` is equal for classes with equal weights."""
         parent, uniform = -1, weights[0] / n_words
         for node, weight in zip(path[:-1], weights[1:-1], strict=True):
@@ -197,7 +197,7 @@ class FittedTree(TreeAnswers):
         """The number of the best class of each document, the first of equal ones."""
         return self.scores.best_classes(rows, threads)
 
-    def column(self, node: Any) -> int | None:
+    def column(self, node: object) -> int | None:
         """The column of a node's scores. None where no class is below it, or a single child speaks for it."""
         inner = [WHOLE if name is None else name for name in self.paths.inner]
         if node in inner:

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.arrays import Float64, Int64, Seed, State, n_threads
 from genus.base.labels import Labels
 from genus.base.posterior import PosteriorClassifier
-from genus.base.rows import SparseRows
+from genus.base.rows import MatrixLike, Rows, SparseRows
 from genus.base.validation import check_choice, check_labels, check_not_negative, check_number, check_steps
 from genus.models.nonlinear.repeated_em import Kept, Run, Task, check_n_hidden, choose_nodes, fit_repetitions, make_task
 
@@ -34,7 +34,7 @@ class Learned:
     nearest: Int64  # nodes x a few documents, -1 where there are fewer
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Learned:
+    def from_state(cls, state: State) -> Learned:
         """From the arrays of a file, which may be damaged."""
         learned = cls(**{name: np.asarray(state[name]) for name in cls.__dataclass_fields__})
         learned.check()
@@ -58,7 +58,7 @@ class Learned:
             raise ValueError("the classes and their nodes do not belong together.")
 
 
-class HiddenNodesClassifier(PosteriorClassifier):
+class HiddenNodesClassifier(PosteriorClassifier[Rows]):
     """Base of models whose class is a mixture of hidden nodes, fitted by repeated EM.
 
     A model says how to fit its nodes (`_fit_task`), which gives it ``_nodes``: parameters of components, with
@@ -74,30 +74,31 @@ class HiddenNodesClassifier(PosteriorClassifier):
     min_documents: int
     validation_fraction: float
     prior_scale: float
-    unlabelled: Any
+    unlabelled: object
     unlabelled_weight: float
-    random_state: Any
+    random_state: Seed
+    n_features_in_: int
     _learned: Learned
     _nodes: Any
     _starts: tuple[str, ...]
     _takes_sparse: str | bool = "csr"
 
     @abstractmethod
-    def _fit_task(self, rows: Any, task: Task, seed: int) -> Kept:
+    def _fit_task(self, rows: Rows, task: Task, seed: int) -> Kept:
         """Run EM by `_choose`, and make parameters of what it keeps."""
 
     @abstractmethod
-    def _closeness(self, rows: Any, documents: Int64, nodes: Int64) -> Float64:
+    def _closeness(self, rows: Rows, documents: Int64, nodes: Int64) -> Float64:
         """How typical documents are of nodes, in the best repetition."""
 
     @abstractmethod
-    def _checked_training(self, X: Any) -> Any:
+    def _checked_training(self, X: Any) -> Rows:
         """Validated training documents in the form that `_fit_task` reads."""
 
     # Learning
 
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         """Learn from documents and their labels, forgetting what was learned before.
 
@@ -122,7 +123,7 @@ class HiddenNodesClassifier(PosteriorClassifier):
         return self._fit_rows(self._checked_training(X), y, sample_weight, groups)
 
     def _fit_rows(
-        self, rows: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+        self, rows: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         self._check_parameters()
         labels = check_labels(y)
@@ -231,13 +232,13 @@ class HiddenNodesClassifier(PosteriorClassifier):
         check_is_fitted(self)
         return self._learned.repetitions
 
-    def nearest_documents(self, label: Any) -> list[list[int]]:
+    def nearest_documents(self, label: object) -> list[list[int]]:
         """For each node of a class, training documents (rows of `fit`) that are most typical of it, the best first."""
         c = self._class_number(label)
         rows = self._learned.nearest[self._learned.node_starts[c] : self._learned.node_starts[c + 1]]
         return [[d for d in row if d >= 0] for row in rows.tolist()]
 
-    def _class_number(self, label: Any) -> int:
+    def _class_number(self, label: object) -> int:
         found = np.flatnonzero(self.classes_ == label)
         if len(found) != 1:
             raise ValueError(f"{label!r} is not one of the {len(self.classes_)} classes of this model.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genus import _core
-from genus.base.arrays import Float64, Int64, n_threads
+from genus.base.arrays import Float64, Int64, Seed, State, n_threads
+from genus.base.rows import MatrixLike
 from genus.base.validation import check_number
 from genus.models.nonlinear.base import HiddenNodesClassifier, Learned
 from genus.models.nonlinear.node_table import scaled
@@ -116,7 +116,7 @@ def gaussian_table(X: Float64, scaling: Scaling, kept: Kept, floor: Float64) -> 
     )
 
 
-class GaussianNonlinearBayes(HiddenNodesClassifier):
+class GaussianNonlinearBayes(HiddenNodesClassifier[Float64]):
     """A class is a mixture of hidden kinds of point, each a Gaussian with a variance for each feature.
 
     For dense features: coordinates, measurements, embeddings of texts.
@@ -180,9 +180,9 @@ validation_scores_, repetitions_
         min_documents: int = 40,
         validation_fraction: float = 0.1,
         prior_scale: float = 1.0,
-        unlabelled: Any = None,
+        unlabelled: object = None,
         unlabelled_weight: float = 0.1,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_hidden = n_hidden
@@ -235,7 +235,7 @@ validation_scores_, repetitions_
     def _joint_log_likelihood(self, rows: Float64) -> Float64:
         return self._nodes.joint_log_likelihood(rows, self.prior_scale, n_threads(self.n_jobs))
 
-    def _check_rows(self, X: Any) -> Float64:
+    def _check_rows(self, X: MatrixLike) -> Float64:
         check_is_fitted(self)
         return np.ascontiguousarray(validate_data(self, X, reset=False, dtype=np.float64))
 
@@ -258,12 +258,12 @@ validation_scores_, repetitions_
 
     _state_arrays = ("mean", "variance", "log_node_prior", "log_prior")
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> dict[str, object]:
         """Everything learned, as arrays that can be mapped from a file."""
         scaling = {"center": self._nodes.scaling.center, "scale": self._nodes.scaling.scale}
         return self._learned_state() | scaling | {name: getattr(self._nodes, name) for name in self._state_arrays}
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
+    def _set_state(self, state: State) -> None:
         """Take over learned arrays, with their shapes checked."""
         learned = Learned.from_state(state)
         n_components = int(learned.node_starts[-1]) * len(learned.repetitions)

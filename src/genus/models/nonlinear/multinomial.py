@@ -12,7 +12,7 @@ C. S. Carlos, G. Rakshit: Learning non-linear functions for text classification 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from genus import _core
-from genus.base.arrays import Float64, Int64, n_threads
-from genus.base.rows import SparseRows, row_sums, take_rows, to_rows
+from genus.base.arrays import Float64, Int64, Seed, State, n_threads
+from genus.base.rows import MatrixLike, SparseRows, row_sums, take_rows, to_rows
 from genus.base.score_table import ScoreTable
 from genus.base.validation import check_choice, check_positive
 from genus.models.nonlinear.base import HiddenNodesClassifier, Learned
@@ -30,7 +30,7 @@ from genus.models.nonlinear.node_table import NodeTable, node_table
 from genus.models.nonlinear.repeated_em import EmResult, Kept, Task
 
 
-class NonlinearBayes(HiddenNodesClassifier):
+class NonlinearBayes(HiddenNodesClassifier[SparseRows]):
     """A class is a mixture of hidden kinds of document, each with its own distribution over words.
 
     EM is in ``cpp/mixtures/multinomial_em.cpp``, scores in ``cpp/tables/score_table.cpp``.
@@ -149,9 +149,9 @@ class NonlinearBayes(HiddenNodesClassifier):
         min_documents: int = 40,
         validation_fraction: float = 0.1,
         prior_scale: float = 1.0,
-        unlabelled: Any = None,
+        unlabelled: object = None,
         unlabelled_weight: float = 0.1,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_hidden = n_hidden
@@ -223,7 +223,7 @@ class NonlinearBayes(HiddenNodesClassifier):
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
         return self._table.joint_log_likelihood(rows, self.prior_scale, n_threads(self.n_jobs))
 
-    def _check_rows(self, X: Any) -> SparseRows:
+    def _check_rows(self, X: MatrixLike) -> SparseRows:
         check_is_fitted(self)
         return to_rows(validate_data(self, X, reset=False, accept_sparse="csr"))
 
@@ -267,12 +267,12 @@ class NonlinearBayes(HiddenNodesClassifier):
 
     # Keeping
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> dict[str, object]:
         """Everything learned, as arrays that can be mapped from a file."""
         check_is_fitted(self)
         return self._learned_state() | self._nodes.scores.to_state()
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
+    def _set_state(self, state: State) -> None:
         """Take over learned arrays, with their shapes checked; scoring guards against all else."""
         learned = Learned.from_state(state)
         table = ScoreTable.from_state(state)

@@ -118,11 +118,11 @@ def choose_nodes(task: Task, n_hidden: Any, least: int, fit: Callable[[Task], Ke
 
 
 def make_task(
-    y: NDArray[Any],
+    y: Labels,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
     *,
-    unlabelled: Any,
+    unlabelled: object,
     unlabelled_weight: float,
     validation_fraction: float,
     seed: int,
@@ -144,7 +144,7 @@ def make_task(
     return Task(labels, codes, weights, held_out, np.arange(len(labels) + 1))
 
 
-def find_unlabelled(y: NDArray[Any], unlabelled: Any) -> NDArray[np.bool_]:
+def find_unlabelled(y: Labels, unlabelled: object) -> NDArray[np.bool_]:
     """Documents whose label is None, or the value that stands for having none."""
     missing = np.zeros(len(y), dtype=bool)
     if y.dtype == object:

@@ -10,9 +10,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from genus.base.arrays import Float64, Int32, Int64
+from genus.base.labels import Labels
 from genus.text.vectorizer import Vectorizer
 
 if TYPE_CHECKING:
@@ -193,13 +193,13 @@ class Review:
     for, ``tokens`` (n_texts, 3) the words by background, class and own.
     """
 
-    labels: NDArray[Any]
-    predicted: NDArray[Any]
+    labels: Labels
+    predicted: Labels
     relevance: Float64
     tokens: Float64
 
     @classmethod
-    def of_tokens(cls, labels: NDArray[Any], predicted: NDArray[Any], tokens: Float64) -> Self:
+    def of_tokens(cls, labels: Labels, predicted: Labels, tokens: Float64) -> Self:
         known = tokens.sum(axis=1)
         return cls(labels, predicted, tokens[:, 1] / np.where(known > 0, known, 1), tokens)
 

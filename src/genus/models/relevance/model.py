@@ -19,23 +19,22 @@ V. Ha-Thuc and P. Srinivasan, A Robust Learning Approach for Text Classification
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64, n_threads
+from genus.base.arrays import Float64, Int32, Int64, Seed, State, n_threads
 from genus.base.estimator import GenerativeClassifier
 from genus.base.label_sets import has_label_sets, label_pairs
-from genus.base.labels import encode_labels
+from genus.base.labels import Labels, encode_labels
 from genus.base.progress import sweep_progress
-from genus.base.rows import SparseRows, without_zeros
+from genus.base.rows import MatrixLike, SparseRows, without_zeros
 from genus.base.score_table import ScoreTable, top_words
 from genus.base.statistics import ONE, Accumulator, ClassCounts
 from genus.base.validation import check_choice, check_labels, check_positive, check_steps
@@ -174,7 +173,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
         smoothing: str = "proportional",
         smoothing_weight: float = 0.1,
         fit_prior: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: bool = False,
         n_jobs: int | None = None,
     ) -> None:
@@ -208,7 +207,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
 
     # Learning
 
-    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # without sample_weight
+    def fit(self, X: MatrixLike, y: Any) -> Self:  # type: ignore[override]  # without sample_weight
         """Sample the topics of all tokens, forgetting what was learned before.
 
         Parameters
@@ -312,7 +311,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
 
     # Marking
 
-    def mark(self, X: Any, y: ArrayLike) -> Marks:
+    def mark(self, X: MatrixLike, y: ArrayLike) -> Marks:
         """Which tokens of documents are about their class, which are background, which the document's own.
 
         Parameters
@@ -333,7 +332,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
         made = {j: sparse.csr_array((shares[:, j].copy(), rows.indices, rows.indptr), shape=shape) for j in range(3)}
         return Marks(made[CLASS], made[BACKGROUND], made[OWN])
 
-    def relevance(self, X: Any, y: ArrayLike) -> Float64:
+    def relevance(self, X: MatrixLike, y: ArrayLike) -> Float64:
         """The share of each document's tokens that is about its class: (n_documents,), 0 for empty ones.
 
         A training document with hardly any is likely to have a wrong label.
@@ -409,7 +408,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
         own = {"background": self.background_count_, "shares": self.shares_, "n_words": self.n_words_}
         return super()._get_state() | own
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
+    def _set_state(self, state: State) -> None:
         super()._set_state(state)
         background: Any = state.get("background")
         shares: Any = state.get("shares")
@@ -425,7 +424,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
         self.background_count_, self.shares_, self.n_words_ = background, shares, n_words
 
 
-def _check_one_label_each(y: Any, n: int) -> NDArray[Any]:
+def _check_one_label_each(y: Any, n: int) -> Labels:
     labels = check_labels(y)
     if len(labels) != n:
         raise ValueError(f"y must have one label for each document ({n}), got {len(labels)}.")
