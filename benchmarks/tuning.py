@@ -1,8 +1,9 @@
 """``python -m benchmarks.tuning``: what halving and doubling each tuned number changes (decision record 0008).
 
-Small parts of data sets (means over three draws), through `TextClassifier()`: with one label the accuracy and log loss of new texts, with sets
-of labels their mean F1 and the log loss of a label, and the area under the ROC curve of typicality, new texts of the
-set against texts of another one. Numbers that only limit time or memory change nothing at this size and are left out.
+Small parts of data sets, means over three draws, through `TextClassifier()`: with one label the accuracy and log loss
+of new texts, with sets of labels their mean F1 and the log loss of a label, and for rejection the area under the ROC
+curve of typicality, new texts of the set against texts of another one. Numbers that only limit time or memory change
+nothing at this size and are left out.
 """
 
 from __future__ import annotations

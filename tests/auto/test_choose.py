@@ -424,7 +424,7 @@ def test_unlabelled_texts_teach_new_words():
     helped = TextClassifier().fit(*few, unlabeled=more[0])
     right = [np.mean(clf.predict(test[0]) == np.array(test[1])) for clf in (alone, helped)]
     assert right[1] > right[0] + 0.02
-    assert any("unlabelled texts" in row["candidate"] and row["weight"] > 0 for row in helped.leaderboard_)
+    assert any("unlabeled texts" in row["candidate"] and row["weight"] > 0 for row in helped.leaderboard_)
 
 
 def test_a_label_of_none_is_no_label():

@@ -46,7 +46,7 @@ def test_train_learns_from_texts_without_labels(data):
     Path("more.txt").write_text("\n".join(tickets(80, seed=3)[0]), "utf-8")
     assert main(["train", data, "-o", "m.genus", "--unlabeled", "more.txt"]) == 0
     board = TextClassifier.load("m.genus").leaderboard_
-    assert any("unlabelled texts" in row["candidate"] for row in board)
+    assert any("unlabeled texts" in row["candidate"] for row in board)
 
 
 def test_train_with_a_setting_is_naive_bayes(data):

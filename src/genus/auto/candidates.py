@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from genus.base.protocol import Params
 from genus.base.tuning import TUNED
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
@@ -36,8 +36,8 @@ class Candidate:
     name: str
     model: str
     feature_set: str
-    weighting: dict[str, Any] | None
-    settings: tuple[dict[str, Any], ...]
+    weighting: Params | None
+    settings: tuple[Params, ...]
     n_probes: int = 1
     handicap: float = 0.0
     n_more: int = 5
@@ -47,7 +47,7 @@ class Candidate:
         """Whether each class is learned from all documents, which takes too long for thousands of classes."""
         return self.model == "refined"
 
-    def along_path(self, settings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    def along_path(self, settings: Sequence[Params]) -> list[Params]:
         """Of settings, those that cost little once the first is tried: all but its cost stays as it is."""
         return [s for s in settings if s | {"cost": 0} == settings[0] | {"cost": 0}]
 
@@ -57,18 +57,18 @@ class Candidate:
         return self.model in ("hs", "hm")
 
 
-def _refined() -> tuple[dict[str, Any], ...]:
+def _refined() -> tuple[Params, ...]:
     best = [(1.0, 0.25, 1.0), (0.3, 0.25, 1.0), (1.0, 0.25, 0.0), (1.0, 0.0, 0.0), (0.3, 0.0, 1.0)]
     others = [(3.0, 0.25, 1.0), (0.3, 0.25, 0.0), (1.0, 0.0, 1.0), (0.1, 0.25, 0.0), (0.1, 0.25, 1.0)]
     return tuple({"cost": c, "base_weight": b, "focus": f} for c, b, f in best + others)
 
 
-def _tied() -> tuple[dict[str, Any], ...]:
+def _tied() -> tuple[Params, ...]:
     pairs = [(0.3, 0.3), (0.3, 0.05), (0.6, 0.1), (0.1, 0.8), (0.6, 0.01), (0.1, 0.01)]
     return tuple({"class_smoothing": a, "background_smoothing": b} for a, b in pairs)
 
 
-def _tfidf(power: float) -> dict[str, Any]:
+def _tfidf(power: float) -> Params:
     return {"tf": "log", "idf": "smooth", "idf_power": power, "norm": "l2"}
 
 
@@ -113,7 +113,7 @@ CANDIDATES = (
 def default_feature_sets(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorizer]:
     """The vectorizers by the names that candidates use, for texts of such number, size and kind."""
     many = len(texts) >= max(TUNED.many_texts, TUNED.texts_per_class * n_classes)
-    words: dict[str, Any] = {"split_unspaced": True, "dtype": np.float32}
+    words: Params = {"split_unspaced": True, "dtype": np.float32}
     if written_from_counts(texts):
         return {"words": Vectorizer(**words)}
     n_characters = sum(map(len, texts))

@@ -10,10 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from genus.auto.candidates import (
@@ -23,19 +22,22 @@ from genus.auto.candidates import (
     with_given_vectorizer,
     with_given_weighting,
 )
-from genus.auto.cross_validation import OBJECTIVES, CrossValidation, Scores
+from genus.auto.cross_validation import OBJECTIVES, CrossValidation
 from genus.auto.label_search import choose_labels
+from genus.auto.leaderboard import Leaderboard
 from genus.auto.request import ClassTree, Request, log_prior_correction
 from genus.auto.search import Member, Search
 from genus.auto.self_training import SELF_TRAINING_SCHEDULES, SelfTrainingSchedule, self_train
 from genus.base.arrays import Float64, Int64
-from genus.base.labels import encode_labels
+from genus.base.labels import Labels, encode_labels
+from genus.base.protocol import Model, Scores
 from genus.base.rows import take_rows
 from genus.base.tuning import TUNED
 from genus.base.validation import check_weights
 from genus.pipeline.label_pool import LabelPool
 from genus.pipeline.pool import Pool
 from genus.pipeline.single import TextPipeline
+from genus.text.inputs import GivenLabels
 from genus.text.vectorizer import Vectorizer
 
 
@@ -44,21 +46,20 @@ class ChosenPool:
     """The pool that was chosen, and how."""
 
     pool: Pool | LabelPool
-    leaderboard: list[dict[str, Any]]
+    leaderboard: Leaderboard
     cut_short: bool
 
     @classmethod
-    def from_state(cls, pool: Any, leaderboard: Any, cut_short: Any) -> ChosenPool:
+    def from_state(cls, pool: object, leaderboard: object, cut_short: object) -> ChosenPool:
         """What a file holds, checked."""
-        kinds = isinstance(pool, (Pool, LabelPool)), isinstance(leaderboard, list), isinstance(cut_short, bool)
-        if not all(kinds):
-            raise ValueError("a pool and its leaderboard were expected")
-        return cls(pool, leaderboard, cut_short)
+        if isinstance(pool, (Pool, LabelPool)) and isinstance(leaderboard, list) and isinstance(cut_short, bool):
+            return cls(pool, leaderboard, cut_short)
+        raise ValueError("a pool and its leaderboard were expected")
 
 
 def choose(
     texts: list[str],
-    labels: NDArray[Any],
+    labels: Labels,
     request: Request,
     *,
     unlabeled: list[str],
@@ -106,13 +107,20 @@ def choose(
     return ChosenPool(pool, search.leaderboard(members), search.cut_short)
 
 
-def choose_sets(texts: list[str], labels: Any, request: Request, *, sample_weight: Any, groups: Any) -> ChosenPool:
+def choose_sets(
+    texts: list[str],
+    labels: GivenLabels,
+    request: Request,
+    *,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> ChosenPool:
     """The same for sets of labels."""
     return ChosenPool(*choose_labels(texts, labels, request, sample_weight=sample_weight, groups=groups))
 
 
 def _candidates_for(
-    texts: Any, n_labelled: int, n_classes: int, request: Request, tree: ClassTree | None
+    texts: Sequence[str], n_labeled: int, n_classes: int, request: Request, tree: ClassTree | None
 ) -> tuple[Sequence[Candidate], dict[str, Vectorizer]]:
     if request.vectorizer is not None:
         feature_sets = {"given": clone(request.vectorizer)}
@@ -122,7 +130,7 @@ def _candidates_for(
         candidates = CANDIDATES if request.weighting is None else with_given_weighting(request.weighting)
     for vectorizer in feature_sets.values():
         vectorizer.set_params(n_jobs=request.n_jobs)
-    if n_labelled * n_classes > TUNED.most_scores:
+    if n_labeled * n_classes > TUNED.most_scores:
         candidates = tuple(c for c in candidates if not c.every_class_learns_all)
     if tree is None:
         candidates = tuple(c for c in candidates if not c.uses_tree)
@@ -132,14 +140,14 @@ def _candidates_for(
 def _with_unlabeled(
     search: Search,
     members: Sequence[Member],
-    labels: NDArray[Any],
+    labels: Labels,
     weights: Float64,
-    classes: NDArray[Any],
+    classes: Labels,
     n_jobs: int | None,
-) -> tuple[list[Member], list[Any]]:
-    """The members as they do best with unlabelled texts, by labelled ones left out, and their models."""
+) -> tuple[list[Member], list[Model]]:
+    """The members as they do best with unlabeled texts, by labeled ones left out, and their models."""
     validation = search.validation
-    unlabelled = np.arange(len(labels), len(search.texts))
+    unlabeled = np.arange(len(labels), len(search.texts))
     learners = [search.learner(m, as_new=False, n_jobs=1, coded=True) for m in members]
     readers = [search.learner(m, as_new=True, n_jobs=1, coded=True) for m in members]
     numbers = np.arange(validation.n_classes, dtype=np.int32)
@@ -147,11 +155,11 @@ def _with_unlabeled(
     def scores_by(schedule: SelfTrainingSchedule) -> list[Scores]:
         def fold(train: Int64, test: Int64) -> list[Scores]:
             given = validation.chosen[train], validation.codes[train], validation.weights[train]
-            models = self_train(learners, *given, unlabelled, numbers, schedule)
+            models = self_train(learners, *given, unlabeled, numbers, schedule)
             new = [take_rows(reader.rows, validation.chosen[test]) for reader in readers]
             return [m._joint_log_likelihood(rows) for m, rows in zip(models, new, strict=True)]
 
-        return validation.joined(fold, len(members))
+        return validation.out_of_fold(fold, len(members), validation.n_classes)
 
     tried: list[tuple[float, SelfTrainingSchedule, list[Member]]] = []
     try:
@@ -171,5 +179,5 @@ def _with_unlabeled(
         search.cut_short = True
     _, schedule, chosen = max(tried, key=lambda trial: trial[0])
     learners = [search.learner(m, as_new=False, n_jobs=n_jobs, coded=False) for m in members]
-    models = self_train(learners, np.arange(len(labels)), labels, weights, unlabelled, classes, schedule)
+    models = self_train(learners, np.arange(len(labels)), labels, weights, unlabeled, classes, schedule)
     return chosen, models

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from genus.base.arrays import Float64, Int32, Int64, n_threads
+from genus.auto.folds import Folds, deal_folds
+from genus.base.arrays import Float64, Int32, Int64
+from genus.base.protocol import LearnsMore, LeavesRowsOut, Model, Params, Scores, ScoresPath
 from genus.base.rows import SparseRows, take_rows
 from genus.base.tuning import TUNED
 
-Scores = NDArray[np.floating]
-Settings = Sequence[dict[str, Any]]
+Settings = Sequence[Params]
+AnyModel = TypeVar("AnyModel", bound=Model)
 
 OBJECTIVES = ("accuracy", "macro_f1", "micro_f1", "log_loss")
 
@@ -32,17 +33,14 @@ class Metrics(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CrossValidation:
-    """The documents to judge by (``chosen``, numbers among all of them), their classes and their folds."""
+class CrossValidation(Folds):
+    """The documents to score by, their classes, and what is looked for."""
 
-    chosen: Int64
     codes: Int32
     weights: Float64
-    folds: Int64
     n_classes: int
     grouped: bool
     objective: str
-    n_jobs: int | None
     prior_correction: Float64  # what is added to the classes' scores, where texts to come have other priors
 
     @classmethod
@@ -51,24 +49,17 @@ class CrossValidation:
         codes: Int32,
         n_classes: int,
         weights: Float64 | None,
-        groups: NDArray[Any] | None,
+        groups: ArrayLike | None,
         objective: str,
         seed: int,
         n_jobs: int | None,
         prior_correction: Float64 | None = None,
     ) -> CrossValidation:
-        rng = np.random.default_rng(seed)
         most = max(min(TUNED.most_documents, TUNED.most_table_cells // n_classes), 100)
-        chosen = np.sort(rng.permutation(len(codes))[:most])
-        own = codes[chosen]
-        folds = _stratified(own, rng) if groups is None else _grouped(np.asarray(groups)[chosen], rng)
+        chosen, folds = deal_folds(len(codes), most, seed, codes=codes, groups=groups)
         counted = np.ones(len(chosen)) if weights is None else weights[chosen]
-        prior_correction = np.zeros(n_classes) if prior_correction is None else prior_correction
-        return cls(chosen, own, counted, folds, n_classes, groups is not None, objective, n_jobs, prior_correction)
-
-    @property
-    def n_folds(self) -> int:
-        return int(self.folds.max()) + 1
+        correction = np.zeros(n_classes) if prior_correction is None else prior_correction
+        return cls(chosen, folds, n_jobs, codes[chosen], counted, n_classes, groups is not None, objective, correction)
 
     @cached_property
     def _findable(self) -> NDArray[np.bool_]:
@@ -79,28 +70,29 @@ class CrossValidation:
         return found
 
     def out_of_fold_scores(
-        self, model: Any, settings: Settings, rows: SparseRows, new_rows: SparseRows
-    ) -> list[Scores]:
+        self, model: Model, settings: Settings, rows: SparseRows, new_rows: SparseRows
+    ) -> Sequence[Scores]:
         """Scores of all documents for each setting. ``new_rows`` are the rows as they look when they are new."""
         rows, new_rows = take_rows(rows, self.chosen), take_rows(new_rows, self.chosen)
-        if hasattr(model, "_path_scores"):
+        if isinstance(model, ScoresPath):
             return self._along_paths(model, settings, rows, new_rows)
-        if hasattr(model, "_leave_one_out") and not self.grouped:
+        if isinstance(model, LeavesRowsOut) and not self.grouped:
             model.set_params(**settings[0], n_jobs=self.n_jobs)
             fitted = self._fitted(model, rows, np.arange(len(self.codes)))
             return [fitted._retuned(**s)._leave_one_out(rows, self.codes, self.weights) for s in settings]
         return self._over_folds(model, settings, rows, new_rows)
 
-    def _along_paths(self, model: Any, settings: Settings, rows: SparseRows, new_rows: SparseRows) -> list[Scores]:
-        def fold(train: Int64, test: Int64) -> list[Scores]:
-            fitted = self._fitted(clone(model), rows, train)
-            scores: list[Scores] = fitted._path_scores(take_rows(new_rows, test), settings)
-            return scores
+    def _along_paths(
+        self, model: ScoresPath, settings: Settings, rows: SparseRows, new_rows: SparseRows
+    ) -> Sequence[Scores]:
+        def fold(train: Int64, test: Int64) -> Sequence[Scores]:
+            fitted: ScoresPath = self._fitted(clone(model), rows, train)
+            return fitted._path_scores(take_rows(new_rows, test), settings)
 
-        return self.joined(fold, len(settings))
+        return self.out_of_fold(fold, len(settings), self.n_classes)
 
-    def _over_folds(self, model: Any, settings: Settings, rows: SparseRows, new_rows: SparseRows) -> list[Scores]:
-        def fold(train: Int64, test: Int64) -> list[Scores]:
+    def _over_folds(self, model: Model, settings: Settings, rows: SparseRows, new_rows: SparseRows) -> Sequence[Scores]:
+        def fold(train: Int64, test: Int64) -> Sequence[Scores]:
             found: list[Scores] = []
             for setting in settings:
                 fitted = self._fitted(clone(model).set_params(**setting), rows, train)
@@ -109,25 +101,12 @@ class CrossValidation:
                 found.append(scores)
             return found
 
-        return self.joined(fold, len(settings))
+        return self.out_of_fold(fold, len(settings), self.n_classes)
 
-    def joined(self, fold: Callable[[Int64, Int64], list[Scores]], n_settings: int) -> list[Scores]:
-        """What each fold says of its documents, put together. Folds run in threads; results do not depend on them."""
-        tests = [np.flatnonzero(self.folds == f) for f in range(self.n_folds)]
-        trains = [np.flatnonzero(self.folds != f) for f in range(self.n_folds)]
-        joined: list[Scores] = [
-            np.empty((len(self.codes), self.n_classes), dtype=np.float32) for _ in range(n_settings)
-        ]
-        with ThreadPoolExecutor(min(n_threads(self.n_jobs), self.n_folds)) as threads:
-            for test, found in zip(tests, threads.map(fold, trains, tests), strict=True):
-                for whole, part in zip(joined, found, strict=True):
-                    whole[test] = part
-        return joined
-
-    def _fitted(self, model: Any, rows: SparseRows, train: Int64) -> Any:
+    def _fitted(self, model: AnyModel, rows: SparseRows, train: Int64) -> AnyModel:
         """A model of these documents that knows all classes, also those that have none here."""
         every = np.arange(self.n_classes, dtype=np.int32)
-        if hasattr(model, "_partial_fit_rows"):
+        if isinstance(model, LearnsMore):
             return model._partial_fit_rows(take_rows(rows, train), self.codes[train], self.weights[train], every)
         return model._fit_rows(take_rows(rows, train), self.codes[train], self.weights[train])
 
@@ -151,36 +130,6 @@ class CrossValidation:
         """What to believe of a model's value, where ``handicap`` is by how much it is thought to fall short."""
         trust = len(self.codes) / (len(self.codes) + TUNED.handicap_documents)
         return trust * measured - (1 - trust) * handicap
-
-
-def assign_folds(numbers: Int64, groups: Any, rng: np.random.Generator) -> Int64:
-    """A fold for each of these documents, whatever their labels; groups stay together."""
-    if groups is not None:
-        return _grouped(np.asarray(groups)[numbers], rng)
-    return np.asarray(rng.permutation(len(numbers)) % min(TUNED.n_folds, len(numbers)))
-
-
-def _stratified(codes: Int32, rng: np.random.Generator) -> Int64:
-    """A fold for each document: every class is dealt out in turn, so that small ones are spread too."""
-    order = rng.permutation(len(codes))
-    order = order[np.argsort(codes[order], kind="stable")]
-    folds = np.empty(len(codes), dtype=np.int64)
-    folds[order] = np.arange(len(codes)) % min(TUNED.n_folds, len(codes))
-    return folds
-
-
-def _grouped(groups: NDArray[Any], rng: np.random.Generator) -> Int64:
-    """A fold for each document, documents of one group together: large groups first, to the emptiest fold."""
-    _, numbers, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    n_folds = min(TUNED.n_folds, len(sizes))
-    if n_folds < 2:
-        raise ValueError("groups must be two at least: one is left out while the others are learned.")
-    filled, fold_of = np.zeros(n_folds), np.empty(len(sizes), dtype=np.int64)
-    order = rng.permutation(len(sizes))
-    for group in order[np.argsort(-sizes[order], kind="stable")]:
-        fold_of[group] = filled.argmin()
-        filled[fold_of[group]] += sizes[group]
-    return np.asarray(fold_of[numbers])
 
 
 def _macro_f1(truth: Int32, answers: Int64, weights: Float64, n_classes: int) -> float:

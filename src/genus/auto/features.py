@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from genus.base.arrays import Float64, Int32
+from genus.base.protocol import Params
 from genus.base.rows import SparseRows, row_sums
 from genus.pipeline.pool import known_shares
 from genus.text.vectorizer import Vectorizer
@@ -21,11 +22,11 @@ class Features:
 
     vectorizer: Vectorizer
     counts: SparseRows
-    texts: Any
+    texts: Sequence[str]
     _weighted: dict[str, tuple[TermWeighting | None, SparseRows, SparseRows]] = field(default_factory=dict)
 
     @classmethod
-    def from_texts(cls, vectorizer: Vectorizer, texts: Any) -> Features:
+    def from_texts(cls, vectorizer: Vectorizer, texts: Sequence[str]) -> Features:
         return cls(vectorizer, vectorizer._fit_rows(texts), texts)
 
     @cached_property
@@ -59,7 +60,7 @@ class Features:
         lost = row_sums(self.counts.indptr, self.counts.data) - self.lengths
         return known_shares(self.lengths, lost + self.unknown)
 
-    def weighted(self, settings: dict[str, Any] | None) -> tuple[TermWeighting | None, SparseRows, SparseRows]:
+    def weighted(self, settings: Params | None) -> tuple[TermWeighting | None, SparseRows, SparseRows]:
         """The weighting, the documents to learn from, and the same documents as if they were new."""
         key = str(settings)
         if key not in self._weighted:

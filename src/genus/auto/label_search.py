@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import clone
 
 from genus.auto.candidates import default_feature_sets
 from genus.auto.features import Features
 from genus.auto.label_cross_validation import LabelCrossValidation
-from genus.auto.label_stacking import Scores, Stack, fit_stack, surprise
+from genus.auto.label_stacking import Stack, fit_stack, surprise
+from genus.auto.leaderboard import Leaderboard, leaderboard_row
 from genus.auto.request import Request
 from genus.base.arrays import Float64, n_threads
 from genus.base.label_sets import read_target
+from genus.base.protocol import Params, Scores
 from genus.base.tuning import TUNED
 from genus.base.validation import check_weights
 from genus.models.refined.solver import score_table
@@ -24,6 +26,8 @@ from genus.multilabel.decoding import OBJECTIVES, LabelDecoder, best_decoder
 from genus.multilabel.metrics import label_scores
 from genus.pipeline.label_neighbors import LabelNeighbors
 from genus.pipeline.label_pool import LabelMember, LabelPool
+from genus.text.inputs import GivenLabels
+from genus.text.vectorizer import Vectorizer
 
 _WEIGHTING = {"tf": "log", "idf": "smooth", "norm": "l2"}
 
@@ -34,7 +38,7 @@ class LabelTrial:
 
     kind: str
     feature_set: str
-    settings: dict[str, Any]
+    settings: Params
     scores: Scores
     odds: Float64
     log_loss: float
@@ -46,7 +50,7 @@ class LabelTrial:
         validation: LabelCrossValidation,
         kind: str,
         feature_set: str,
-        settings: dict[str, Any],
+        settings: Params,
         scores: Scores,
         seconds: float,
     ) -> LabelTrial:
@@ -55,23 +59,22 @@ class LabelTrial:
             kind, feature_set, settings, scores, odds, surprise(odds, validation.truth, validation.learnable), seconds
         )
 
-    def row(self, validation: LabelCrossValidation, objective: str, weight: float) -> dict[str, Any]:
+    def row(self, validation: LabelCrossValidation, objective: str, weight: float) -> dict[str, object]:
         """What the leaderboard says of it."""
         p, truth = expit(self.odds), validation.truth
         decoder = LabelDecoder(objective.replace("_", "-")).fit(p, truth)
-        return {
-            "candidate": f"{self.kind}, {self.feature_set}",
-            "settings": self.settings,
-            **label_scores(decoder.predict(p), truth),
-            "log_loss": self.log_loss,
-            "seconds": self.seconds,
-            "weight": weight,
-        }
+        measures = label_scores(decoder.predict(p), truth) | {"log_loss": self.log_loss}
+        return leaderboard_row(f"{self.kind}, {self.feature_set}", self.settings, measures, self.seconds, weight)
 
 
 def choose_labels(
-    texts: list[str], labels: Any, request: Request, *, sample_weight: Any, groups: Any
-) -> tuple[LabelPool, list[dict[str, Any]], bool]:
+    texts: list[str],
+    labels: GivenLabels,
+    request: Request,
+    *,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> tuple[LabelPool, Leaderboard, bool]:
     """The pool, the leaderboard, and whether time cut the search short."""
     objective = _objective(request)
     deadline = time.monotonic() + request.time_budget
@@ -113,13 +116,13 @@ def _objective(request: Request) -> str:
 class _Search:
     """The feature sets in turn, each at all costs, and the neighbours in the first, as long as there is time."""
 
-    def __init__(self, validation: LabelCrossValidation, weighting: dict[str, Any], deadline: float) -> None:
+    def __init__(self, validation: LabelCrossValidation, weighting: Params, deadline: float) -> None:
         self.validation, self.weighting, self.deadline = validation, weighting, deadline
         self.features: dict[str, Features] = {}
         self.trials: list[LabelTrial] = []
         self.cut_short = False
 
-    def run(self, feature_sets: dict[str, Any], texts: list[str]) -> None:
+    def run(self, feature_sets: dict[str, Vectorizer], texts: list[str]) -> None:
         rate = judging = 0.0  # seconds for each entry, and for all so far
         for feature_set, vectorizer in feature_sets.items():
             begin = time.monotonic()

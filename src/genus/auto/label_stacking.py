@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from genus.base.arrays import Float64
+from genus.base.protocol import Scores
 from genus.base.tuning import TUNED
 
 Cells = NDArray[np.bool_]
-Scores = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from genus.base.arrays import Float64, Int32
+from genus.base.labels import Labels
+from genus.base.protocol import Label
 from genus.base.validation import check_number
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 from genus.tree.label_tree import LabelTree, tree_of
+
+ClassPrior: TypeAlias = str | Mapping[Label, float]  # "learned", "uniform", or the probability of each label
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Request:
     random_state: int
     n_jobs: int | None
     tree: Any = None
-    class_prior: Any = "learned"
+    class_prior: ClassPrior = "learned"
 
     def check_budget(self) -> None:
         check_number("time_budget", self.time_budget, 1e-3, 1e9, "a positive number of seconds")
@@ -51,7 +54,7 @@ class ClassTree:
     given: bool  # by the user, and not told by the labels
 
     @classmethod
-    def from_labels(cls, tree: Any, classes: NDArray[Any]) -> ClassTree | None:
+    def from_labels(cls, tree: Any, classes: Labels) -> ClassTree | None:
         """Of a tree, or of anything that makes one; of None where labels such as "pets/cat" are paths."""
         labels = classes.tolist()
         whole = tree_of(tree, labels)
@@ -62,13 +65,13 @@ class ClassTree:
                 raise ValueError(f"labels hold {label!r}, which is not in the tree.")
         parents = {node: whole.parent(node) for label in labels for node in whole.path(label)}
         above = [node for node in parents if node not in set(labels)]
-        number: dict[Any, Any] = {node: -1 - i for i, node in enumerate(above)}
+        number: dict[Label | None, Label | None] = {node: -1 - i for i, node in enumerate(above)}
         number |= {label: c for c, label in enumerate(labels)} | {None: None}
         coded = {number[node]: number[parent] for node, parent in parents.items()}
         return cls(LabelTree(parents), LabelTree(coded), tree is not None)
 
 
-def log_prior_correction(stated: Any, classes: NDArray[Any], codes: Int32, weights: Float64 | None) -> Float64:
+def log_prior_correction(stated: ClassPrior, classes: Labels, codes: Int32, weights: Float64 | None) -> Float64:
     """log P'(c) - log P(c) of each class.
 
     Examples
@@ -88,7 +91,7 @@ def log_prior_correction(stated: Any, classes: NDArray[Any], codes: Int32, weigh
     return np.where(learned > 0, correction, 0.0)
 
 
-def _stated(stated: Any, classes: NDArray[Any]) -> Float64:
+def _stated(stated: ClassPrior, classes: Labels) -> Float64:
     labels = classes.tolist()
     if isinstance(stated, str) and stated == "uniform":
         return np.full(len(labels), 1 / len(labels))

@@ -6,18 +6,19 @@ import time
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from genus._registry import make_model
 from genus.auto.candidates import FOUND_LABELS, Candidate
-from genus.auto.cross_validation import CrossValidation, Scores, Settings
+from genus.auto.cross_validation import CrossValidation, Settings
 from genus.auto.features import Features
+from genus.auto.leaderboard import Leaderboard, leaderboard_row
 from genus.auto.request import ClassTree
 from genus.auto.self_training import Learner
 from genus.base.arrays import Float64
+from genus.base.labels import Labels
+from genus.base.protocol import Model, Params, Scores
 from genus.base.rows import take_rows
 from genus.base.tuning import TUNED
 from genus.calibration import Temperature, margin, pool_weights
@@ -31,7 +32,7 @@ class CandidateTrial:
     """A setting of a candidate, and how it did on documents left out."""
 
     candidate: Candidate
-    setting: dict[str, Any]
+    setting: Params
     scores: Scores
     temperature: Temperature
     handicap: float  # by how much it was thought to fall short
@@ -40,6 +41,11 @@ class CandidateTrial:
     macro_f1: float
     log_loss: float
     seconds: float
+
+    def row(self, weight: float) -> dict[str, object]:
+        """What the leaderboard says of it."""
+        measures = {"accuracy": self.accuracy, "macro_f1": self.macro_f1, "log_loss": self.log_loss}
+        return leaderboard_row(self.candidate.name, self.setting, measures, self.seconds, weight)
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ class Member:
 class Search:
     """One search: its documents, its rules, and what was found."""
 
-    texts: list[str]  # the labelled ones before the others
+    texts: list[str]  # the labeled ones before the others
     validation: CrossValidation
     candidates: Sequence[Candidate]
     feature_sets: dict[str, Vectorizer]
@@ -81,14 +87,14 @@ class Search:
                 raise
             self.cut_short = True
 
-    def _probes(self, candidate: Candidate) -> list[dict[str, Any]]:
+    def _probes(self, candidate: Candidate) -> list[Params]:
         """What to try of a candidate at once: all of its settings, or those next to the most promising one."""
         settings = self._promising(candidate)
         if candidate.n_probes < len(settings) and candidate.model == "refined":
             settings = candidate.along_path(settings)
         return settings[: candidate.n_probes]
 
-    def _promising(self, candidate: Candidate) -> list[dict[str, Any]]:
+    def _promising(self, candidate: Candidate) -> list[Params]:
         """The candidate's settings: first those that do best where the same model was tried on other rows."""
         values: dict[str, list[float]] = {}
         for trial in self.trials:
@@ -156,7 +162,7 @@ class Search:
         n_entries = len(self.features(candidate.feature_set).counts.data) + TUNED.entries_per_document * len(self.texts)
         return float(n_entries * (self.validation.n_classes if candidate.every_class_learns_all else 1))
 
-    def _trial(self, candidate: Candidate, setting: dict[str, Any], scores: Scores, seconds: float) -> CandidateTrial:
+    def _trial(self, candidate: Candidate, setting: Params, scores: Scores, seconds: float) -> CandidateTrial:
         lengths = self.features(candidate.feature_set).lengths[self.validation.chosen]
         temperature = Temperature.fit(scores, self.validation.codes, lengths)
         verdict = self.validation.measure(temperature.scaled(scores, lengths))
@@ -233,20 +239,20 @@ class Search:
         features = self.features(member.trial.candidate.feature_set)
         return features.vectorizer, deepcopy(features.weighted(member.trial.candidate.weighting)[0])
 
-    def model(self, member: Member, n_jobs: int | None, *, coded: bool = False) -> Any:
+    def model(self, member: Member, n_jobs: int | None, *, coded: bool = False) -> Model:
         """The member's model, not yet fitted."""
         model = self._new_model(member.trial.candidate, coded=coded)
         return model.set_params(**member.trial.setting, n_jobs=n_jobs)
 
-    def _new_model(self, candidate: Candidate, *, coded: bool) -> Any:
+    def _new_model(self, candidate: Candidate, *, coded: bool) -> Model:
         """A model of the classes, or of their numbers."""
-        model = make_model(candidate.model)
+        model: Model = make_model(candidate.model)
         if self.tree is None or not candidate.uses_tree:
             return model
         return model.set_params(tree=self.tree.coded if coded else self.tree.named if self.tree.given else None)
 
-    def fitted(self, member: Member, labels: NDArray[Any], weights: Float64, n_jobs: int | None) -> Any:
-        """The member's model, learned from all labelled documents."""
+    def fitted(self, member: Member, labels: Labels, weights: Float64, n_jobs: int | None) -> Model:
+        """The member's model, learned from all labeled documents."""
         candidate = member.trial.candidate
         rows = self.features(candidate.feature_set).weighted(candidate.weighting)[1]
         return self.model(member, n_jobs)._fit_rows(take_rows(rows, np.arange(len(labels))), labels, weights)
@@ -260,18 +266,7 @@ class Search:
         model = self.model(member, n_jobs, coded=coded).set_params(**FOUND_LABELS.get(candidate.model, {}))
         return Learner(model, rows, features.lengths, member.temperature, member.weight)
 
-    def leaderboard(self, members: Sequence[Member]) -> list[dict[str, Any]]:
+    def leaderboard(self, members: Sequence[Member]) -> Leaderboard:
         """What was tried, the best first."""
         weights = {id(m.trial): m.weight for m in members}
-        return [
-            {
-                "candidate": t.candidate.name,
-                "settings": dict(t.setting),
-                "accuracy": t.accuracy,
-                "macro_f1": t.macro_f1,
-                "log_loss": t.log_loss,
-                "seconds": t.seconds,
-                "weight": weights.get(id(t), 0.0),
-            }
-            for t in sorted(self.trials, key=lambda t: -t.value)
-        ]
+        return [t.row(weights.get(id(t), 0.0)) for t in sorted(self.trials, key=lambda t: -t.value)]
