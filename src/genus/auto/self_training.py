@@ -84,19 +84,17 @@ def self_train(
 ) -> list[Model]:
     """A model for each learner, of the labeled documents ``train`` and of the ``unlabeled`` ones.
 
-        Examples
-        --------
-        >>> from genus import MultinomialNB
-        >>> from genus.base.labels import Labels
-    from genus.base.protocol import LearnsMore, Model
-    from genus.base.rows import to_rows
-        >>> rows = to_rows(np.array([[2, 0, 0, 0], [0, 2, 0, 0], [1, 0, 1, 0], [0, 0, 2, 0], [0, 1, 0, 1]]))
-        >>> learner = Learner(MultinomialNB(), rows, np.full(5, 2.0), Temperature(), 1.0)
-        >>> labels = np.array(["a", "b"])
-        >>> arguments = [learner], np.array([0, 1]), labels, np.ones(2), np.array([2, 3, 4]), labels
-        >>> [model] = self_train(*arguments, SelfTrainingSchedule(0.5, 2, 0.0))
-        >>> model.predict(np.array([[0, 0, 1, 0], [0, 0, 0, 1]])).tolist()  # words that no labeled document has
-        ['a', 'b']
+    Examples
+    --------
+    >>> from genus import MultinomialNB
+    >>> from genus.base.rows import to_rows
+    >>> rows = to_rows(np.array([[2, 0, 0, 0], [0, 2, 0, 0], [1, 0, 1, 0], [0, 0, 2, 0], [0, 1, 0, 1]]))
+    >>> learner = Learner(MultinomialNB(), rows, np.full(5, 2.0), Temperature(), 1.0)
+    >>> labels = np.array(["a", "b"])
+    >>> arguments = [learner], np.array([0, 1]), labels, np.ones(2), np.array([2, 3, 4]), labels
+    >>> [model] = self_train(*arguments, SelfTrainingSchedule(0.5, 2, 0.0))
+    >>> model.predict(np.array([[0, 0, 1, 0], [0, 0, 0, 1]])).tolist()  # words that no labeled document has
+    ['a', 'b']
     """
     models = [s.fitted(train, labels, weights, classes) for s in learners]
     numbers = np.concatenate([train, unlabeled])
