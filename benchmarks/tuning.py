@@ -25,7 +25,7 @@ from genus.multilabel.metrics import label_scores
 
 N_TRAIN, N_TEST, N_DRAWS = 300, 600, 3
 ONE_LABEL = ("trec-questions", "sentence_polarity", "cora-abstracts")
-SETS = "eurlex_mini"
+SETS = "reuters21578-modapte90"
 STRANGERS = "sms_spam"
 SCORES = ("handicaps", "handicap_documents", "rank_penalty", "diversity_bonus", "log_loss_weight", "n_folds")
 SCORES += ("most_members", "many_texts", "short_text", "caution")
@@ -108,15 +108,20 @@ def show(number: str, factor: str, data: str, result: Result, usual: Result) -> 
 
 
 @click.command(help=__doc__)
-def main() -> None:
-    click.echo("| number | times | data set | accuracy, points | log loss |\n| --- | --- | --- | --- | --- |")
-    for name in ONE_LABEL:
-        effects(name, SCORES, one_label)
-    effects(SETS, LABELS, label_sets)
-    strangers = draw(STRANGERS, 0).test_texts
-    click.echo("\n| power doubled or halved | data set | area under the ROC curve |\n| --- | --- | --- |")
-    for name in ONE_LABEL[:2]:
-        rejection(draw(name, 0), name, strangers)
+@click.option("--only", type=click.Choice(["labels", "sets", "rejection"]), help="One of the three tables.")
+def main(only: str | None) -> None:
+    if only != "rejection":
+        click.echo("| number | times | data set | accuracy or F1, points | log loss |\n| --- | --- | --- | --- | --- |")
+    if only in (None, "labels"):
+        for name in ONE_LABEL:
+            effects(name, SCORES, one_label)
+    if only in (None, "sets"):
+        effects(SETS, LABELS, label_sets)
+    if only in (None, "rejection"):
+        strangers = draw(STRANGERS, 0).test_texts
+        click.echo("\n| power, times | data set | area under the ROC curve |\n| --- | --- | --- |")
+        for name in ONE_LABEL[:2]:
+            rejection(draw(name, 0), name, strangers)
 
 
 def effects(name: str, numbers: tuple[str, ...], measure: Callable[[Part], Result]) -> None:

@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from genus.auto.label_stacking import fit_stack, surprise
+from genus.base.tuning import TUNED
 from reference.label_pool import stack_cost, stack_odds
 
 
@@ -23,7 +24,9 @@ def test_the_weights_are_the_likeliest(n_sources):
     sources, truth, log_prior, learnable = drawn(n_sources=n_sources)
     shape = (1 + n_sources, 3)
     best = minimize(
-        lambda w: stack_cost(w.reshape(shape), sources, truth, learnable, log_prior), np.zeros(shape).ravel(), tol=1e-9
+        lambda w: stack_cost(w.reshape(shape), sources, truth, learnable, log_prior, TUNED.stack_ridge),
+        np.zeros(shape).ravel(),
+        tol=1e-9,
     )
     stack = fit_stack(sources, truth, learnable, log_prior)
     odds = stack.log_odds(sources) - stack.own
@@ -35,7 +38,7 @@ def test_each_labels_own_part_is_where_its_slope_is_none():
     truth[:, 2] |= np.arange(300) % 3 == 0  # far more often than its scores say
     stack = fit_stack(sources, truth, learnable, log_prior)
     excess = np.where(learnable, truth - expit(stack.log_odds(sources)), 0).sum(axis=0)
-    np.testing.assert_allclose(excess, stack.own, atol=1e-6)  # ridge of 1
+    np.testing.assert_allclose(excess, TUNED.label_ridge * stack.own, atol=1e-6)
     assert stack.own.argmax() == 2
 
 

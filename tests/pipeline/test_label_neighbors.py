@@ -9,6 +9,7 @@ from scipy import sparse
 from genus.auto.label_cross_validation import LabelCrossValidation
 from genus.base.label_sets import read_target
 from genus.base.rows import SparseRows
+from genus.base.tuning import TUNED
 from genus.pipeline.label_neighbors import LabelNeighbors
 from reference.label_pool import log_ratios
 
@@ -35,7 +36,8 @@ def learned(X, Y, weights):
 def test_log_ratios_are_as_defined(n, seed):
     X, Y, weights = drawn(n, seed=seed)
     queries, *_ = drawn(7, seed=seed + 1)
-    expected = [log_ratios(X, Y, weights, query) for query in queries]
+    tuned = TUNED.n_neighbors, TUNED.neighbor_sharpness, TUNED.neighbor_floor
+    expected = [log_ratios(X, Y, weights, query, *tuned) for query in queries]
     np.testing.assert_allclose(learned(X, Y, weights).log_ratios(as_rows(queries), 2), expected, atol=1e-8)
 
 
