@@ -33,7 +33,7 @@ def best(p):
 @given(probabilities)
 @settings(deadline=None, max_examples=60)
 def test_no_other_set_of_a_document_can_expect_more(P):
-    given_ = LabelDecoder("example-f1").fit(P).predict(P)
+    given_ = LabelDecoder("example_f1").fit(P).predict(P)
     for p, chosen in zip(P, given_, strict=True):
         assert expected_f1(p, chosen) == pytest.approx(best(p))
 
@@ -41,7 +41,7 @@ def test_no_other_set_of_a_document_can_expect_more(P):
 @given(probabilities)
 @settings(deadline=None, max_examples=60)
 def test_no_other_documents_of_a_label_can_expect_more(P):
-    given_ = LabelDecoder("macro-f1", at_least_one=False).fit(P).predict(P)
+    given_ = LabelDecoder("macro_f1", at_least_one=False).fit(P).predict(P)
     for p, chosen in zip(P.T, given_.T, strict=True):
         assert expected_f1(p, chosen) == pytest.approx(best(p))
 
@@ -49,11 +49,11 @@ def test_no_other_documents_of_a_label_can_expect_more(P):
 @given(arrays(float, st.tuples(st.integers(1, 3), st.integers(1, 3)), elements=st.floats(0.01, 0.99)))
 @settings(deadline=None, max_examples=60)
 def test_no_other_pairs_can_expect_more(P):
-    given_ = LabelDecoder("micro-f1", at_least_one=False).fit(P).predict(P)
+    given_ = LabelDecoder("micro_f1", at_least_one=False).fit(P).predict(P)
     assert expected_f1(P.ravel(), given_.ravel()) == pytest.approx(best(P))
 
 
-@pytest.mark.parametrize("objective", ["example-f1", "micro-f1", "macro-f1"])
+@pytest.mark.parametrize("objective", ["example_f1", "micro_f1", "macro_f1"])
 def test_sparse_and_dense_agree_and_one_label_is_given(objective):
     P = np.random.default_rng(0).random((40, 7)) ** 4
     decoder = LabelDecoder(objective).fit(P)
@@ -65,9 +65,9 @@ def test_sparse_and_dense_agree_and_one_label_is_given(objective):
 
 def test_a_document_that_has_hardly_any_label_gets_none():
     P = np.array([[0.01, 0.02], [0.9, 0.1]])
-    assert LabelDecoder("example-f1", at_least_one=False).fit(P).predict(P).tolist() == [[False, False], [True, False]]
+    assert LabelDecoder("example_f1", at_least_one=False).fit(P).predict(P).tolist() == [[False, False], [True, False]]
     empty = sparse.csr_array((2, 2))
-    assert LabelDecoder("macro-f1").fit(empty).predict(empty).nnz == 0
+    assert LabelDecoder("macro_f1").fit(empty).predict(empty).nnz == 0
 
 
 def test_wrong_probabilities_and_objectives_are_refused():
@@ -134,10 +134,10 @@ def test_with_the_truth_one_threshold_has_the_best_micro_f1():
         chosen = decoder.predict(P)
         return 2 * (chosen & truth).sum() / (chosen.sum() + truth.sum())
 
-    told = LabelDecoder("micro-f1", at_least_one=False).fit(P, truth)
-    other = LabelDecoder("micro-f1", at_least_one=False).fit(P)
+    told = LabelDecoder("micro_f1", at_least_one=False).fit(P, truth)
+    other = LabelDecoder("micro_f1", at_least_one=False).fit(P)
     for cut in np.linspace(0, 1, 50):
         other.thresholds_ = np.full(5, cut)
         assert f1(told) >= f1(other)
     with pytest.raises(ValueError, match="of one shape"):
-        LabelDecoder("micro-f1").fit(P, truth[:5])
+        LabelDecoder("micro_f1").fit(P, truth[:5])

@@ -13,7 +13,7 @@ from genus.multilabel.likelihood_ratio import scut_of
 from genus.multilabel.metrics import set_scores
 from reference.matrices import identity
 
-DECISIONS = ["macro-f1", "micro-f1", "example-f1", "thresholds"]
+DECISIONS = ["macro_f1", "micro_f1", "example_f1", "thresholds"]
 LABELS = np.array(["corn", "gold", "wheat", "zinc"])
 TREE = {"corn": "grain", "wheat": "grain", "gold": "metal", "zinc": "metal"}
 
@@ -205,7 +205,7 @@ def test_a_label_that_a_fold_leaves_empty(estimator, decide):
         assert clf.thresholds_[4] > clf.thresholds_[:4].max()  # no held-out document to set it by
 
 
-@pytest.mark.parametrize("decide", ["macro-f1", "thresholds"])
+@pytest.mark.parametrize("decide", ["macro_f1", "thresholds"])
 def test_a_label_without_documents(decide):
     X, Y = problem()
     Y = np.column_stack([Y, np.zeros(len(Y), dtype=int)])
@@ -216,7 +216,7 @@ def test_a_label_without_documents(decide):
 def test_documents_without_labels_are_held_out_only():
     X, Y = problem()
     Y[:40] = 0
-    clf = LikelihoodRatioMultilabel(MultinomialNB(), decide="example-f1").fit(X, Y)
+    clf = LikelihoodRatioMultilabel(MultinomialNB(), decide="example_f1").fit(X, Y)
     assert clf.predict(X).shape == Y.shape
     np.testing.assert_array_equal(clf.estimator_.class_count_.sum(), 120)
 
@@ -236,6 +236,19 @@ def test_thirty_thousand_labels_with_one_document_each():
     rng = np.random.default_rng(0)
     X = sparse.csr_array((np.ones(4 * n), (np.repeat(np.arange(n), 4), rng.integers(0, 20_000, 4 * n))), (n, 20_000))
     Y = identity(n)
-    clf = LikelihoodRatioMultilabel(MultinomialNB(0.01), cv=2, decide="example-f1").fit(X, Y)
+    clf = LikelihoodRatioMultilabel(MultinomialNB(0.01), cv=2, decide="example_f1").fit(X, Y)
     answers = clf.predict(X[:100])
     assert (answers.toarray()[np.arange(100), np.arange(100)] == 1).mean() > 0.9
+
+
+def test_a_measure_has_one_spelling_and_files_with_the_old_one_open(tmp_path):
+    X, Y = problem()
+    with pytest.raises(ValueError, match="'macro_f1'.*got 'macro-f1'"):
+        LikelihoodRatioMultilabel(MultinomialNB(), decide="macro-f1").fit(X, Y)
+    clf = LikelihoodRatioMultilabel(MultinomialNB(), decide="example_f1").fit(X, Y)
+    expected = clf.predict(X)
+    clf.decide = "example-f1"
+    save(clf, tmp_path / "old.genus")
+    again = load(tmp_path / "old.genus")
+    np.testing.assert_array_equal(again.predict(X), expected)
+    assert again.decide == "example_f1"

@@ -62,7 +62,7 @@ class LabelTrial:
     def row(self, validation: LabelCrossValidation, objective: str, weight: float) -> dict[str, object]:
         """What the leaderboard says of it."""
         p, truth = expit(self.odds), validation.truth
-        decoder = LabelDecoder(objective.replace("_", "-")).fit(p, truth)
+        decoder = LabelDecoder(objective).fit(p, truth)
         measures = label_scores(decoder.predict(p), truth) | {"log_loss": self.log_loss}
         return leaderboard_row(f"{self.kind}, {self.feature_set}", self.settings, measures, self.seconds, weight)
 
@@ -105,9 +105,8 @@ def choose_labels(
 def _objective(request: Request) -> str:
     """What is looked for; the accuracy of sets is the mean F1 of documents."""
     objective = "example_f1" if request.objective == "accuracy" else request.objective
-    names = [name.replace("-", "_") for name in OBJECTIVES]
-    if objective not in names:
-        listed = ", ".join(map(repr, names))
+    if objective not in OBJECTIVES:
+        listed = ", ".join(map(repr, OBJECTIVES))
         raise ValueError(f"objective must be one of {listed} for sets of labels, got {request.objective!r}.")
     request.check_budget()
     return objective

@@ -8,7 +8,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -113,13 +112,9 @@ def writes_to_file() -> bool:
 
 def write_text(path: str, text: str) -> None:
     """Write a file whole or not at all."""
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name[:200]}.{os.urandom(6).hex()}.tmp")
+    from genus.io import atomic
+
     try:
-        temporary.write_text(text, encoding="utf-8", errors="replace")
-        os.replace(temporary, target)
-    except BaseException as error:
-        temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise click.ClickException(f"{path}: not written: {(error.strerror or str(error)).lower()}") from error
-        raise
+        atomic.write_text(path, text)
+    except OSError as error:
+        raise click.ClickException(f"{path}: not written: {(error.strerror or str(error)).lower()}") from error

@@ -7,19 +7,16 @@ with a file is a `FormatError` whose text completes the sentence "FILE: ...".
 
 from __future__ import annotations
 
-import contextlib
 import json
 import mmap
 import os
-import secrets
-import stat
 from collections.abc import Mapping
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from genus.io.atomic import written_whole
 from genus.io.safetensors_header import MAX_HEADER, FormatError, header_of, open_regular
 
 Array = NDArray[Any]
@@ -44,25 +41,8 @@ def supports(dtype: np.dtype[Any]) -> bool:
 
 def write(path: str | os.PathLike[str], metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> None:
     """Write the file whole or not at all: whatever stops this, a file already there stays as it was."""
-    target = Path(os.path.realpath(path))  # through a link: replace the file, not the link
-    temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
-    try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
-            with contextlib.suppress(FileNotFoundError):
-                os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
-            _write_content(file, metadata, arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    with contextlib.suppress(OSError):  # the file is there; some file systems cannot sync a folder
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    with written_whole(path) as file:
+        _write_content(file, metadata, arrays)
 
 
 def _write_content(file: IO[bytes], metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> None:

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from genus.base.arrays import Float64, Int64
 from genus.multilabel.metrics import label_scores
 
-OBJECTIVES = ("example-f1", "micro-f1", "macro-f1")
+OBJECTIVES = ("example_f1", "micro_f1", "macro_f1")
 
 
 class LabelDecoder(BaseEstimator):  # type: ignore[misc]
@@ -34,7 +34,7 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    objective : {"example-f1", "micro-f1", "macro-f1"}, default="example-f1"
+    objective : {"example_f1", "micro_f1", "macro_f1"}, default="example_f1"
         Whose F1: each document's, that of all pairs of document and label, or each label's.
     at_least_one : bool, default=True
         Give the most probable label where none would be given.
@@ -42,22 +42,22 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     thresholds_ : array of shape (n_labels,)
-        For "micro-f1" and "macro-f1": the probability from which on a label is given.
+        For "micro_f1" and "macro_f1": the probability from which on a label is given.
 
     Examples
     --------
     >>> P = np.array([[0.9, 0.6, 0.1], [0.3, 0.2, 0.1]])
-    >>> LabelDecoder("example-f1").fit(P).predict(P).astype(int)
+    >>> LabelDecoder("example_f1").fit(P).predict(P).astype(int)
     array([[1, 1, 0],
            [1, 1, 0]])
-    >>> LabelDecoder("micro-f1").fit(P).predict(P).astype(int)
+    >>> LabelDecoder("micro_f1").fit(P).predict(P).astype(int)
     array([[1, 1, 0],
            [1, 0, 0]])
     """
 
     thresholds_: Float64
 
-    def __init__(self, objective: str = "example-f1", *, at_least_one: bool = True) -> None:
+    def __init__(self, objective: str = "example_f1", *, at_least_one: bool = True) -> None:
         self.objective = objective
         self.at_least_one = at_least_one
 
@@ -70,16 +70,16 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
             Probabilities of labels for documents that the estimator was not fitted to. In a sparse matrix, labels
             that are not stored are out of the question.
         y : array of shape (n_documents, n_labels), default=None
-            Zeros and ones: with them, the threshold of "micro-f1" is the best there is, and not the best expected.
+            Zeros and ones: with them, the threshold of "micro_f1" is the best there is, and not the best expected.
         """
         if self.objective not in OBJECTIVES:
             raise ValueError(f"objective must be one of {', '.join(map(repr, OBJECTIVES))}, got {self.objective!r}.")
         marginals = _marginals(P)
         self.n_labels_ = marginals.shape[1]
-        if self.objective == "micro-f1":
+        if self.objective == "micro_f1":
             cut = _best_cut(marginals.data) if y is None else _best_threshold(marginals.toarray(), np.asarray(y) != 0)
             self.thresholds_ = np.full(self.n_labels_, cut)
-        elif self.objective == "macro-f1":
+        elif self.objective == "macro_f1":
             columns = marginals.tocsc()
             bounds = columns.indptr
             cuts = [_best_cut(columns.data[bounds[c] : bounds[c + 1]]) for c in range(self.n_labels_)]
@@ -92,7 +92,7 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
         marginals = _marginals(P)
         if marginals.shape[1] != self.n_labels_:
             raise ValueError(f"P must have {self.n_labels_} columns, one for each label, got {marginals.shape[1]}.")
-        chosen = self._best_few(marginals) if self.objective == "example-f1" else self._passing(marginals)
+        chosen = self._best_few(marginals) if self.objective == "example_f1" else self._passing(marginals)
         given = marginals.astype(bool)
         given.data = chosen
         given.eliminate_zeros()
@@ -120,8 +120,7 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
 def best_decoder(P: Float64, truth: NDArray[np.bool_], objective: str) -> LabelDecoder:
     """The decoder that does best on these documents by ``objective``, whatever its own is; the first of equal ones."""
     fitted = [LabelDecoder(name, at_least_one=one).fit(P, truth) for one in (True, False) for name in OBJECTIVES]
-    measure = objective.replace("-", "_")
-    return max(fitted, key=lambda decoder: label_scores(decoder.predict(P), truth)[measure])
+    return max(fitted, key=lambda decoder: label_scores(decoder.predict(P), truth)[objective])
 
 
 def _marginals(P: Any) -> Any:

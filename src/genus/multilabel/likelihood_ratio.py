@@ -39,7 +39,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         A generative model with ``predict_joint_log_proba`` and ``sample_weight``: `HierarchicalMixture` (with a tree
         of the labels, or without), `MultinomialNB` of genus or scikit-learn. Its classes are the labels, numbered
         where they come as an indicator.
-    decide : {"macro-f1", "micro-f1", "example-f1", "thresholds"}, default="macro-f1"
+    decide : {"macro_f1", "micro_f1", "example_f1", "thresholds"}, default="macro_f1"
         How scores become sets: the sets that can expect the best F1 (of labels, pairs or documents) by probabilities,
         or the labels' thresholds of best F1, as in the paper.
     length_power : float, default=0.5
@@ -87,7 +87,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         self,
         estimator: Any,
         *,
-        decide: str = "macro-f1",
+        decide: str = "macro_f1",
         length_power: float = 0.5,
         contrast: bool = False,
         cv: Any = 5,
@@ -268,6 +268,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         _check_floats("thresholds", thresholds, len(labels))
         self.estimator_, self.classes_, self._kind = estimator, labels, kind
         self._log_pooled, self.n_features_in_ = state["pooled"], estimator.n_features_in_
+        self.decide = self.decide.replace("-", "_")  # "macro-f1" in files of the first releases
         if self.decide == "thresholds":
             self.thresholds_ = thresholds
             return

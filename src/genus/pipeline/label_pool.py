@@ -239,7 +239,8 @@ class LabelPool(BaseEstimator):
         members = [_member(part) for part in state["members"]]
         labels, offsets, weights, thresholds = (state[name] for name in ("labels", "offsets", "weights", "thresholds"))
         n = len(labels)
-        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or not n or state["decoder"] not in OBJECTIVES:
+        objective = str(state["decoder"]).replace("-", "_")  # "macro-f1" in files of the first releases
+        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or not n or objective not in OBJECTIVES:
             raise ValueError("labels and a decoder were expected")
         near = state["neighbors"]
         n_sources = len(members) + (near is not None)
@@ -251,7 +252,7 @@ class LabelPool(BaseEstimator):
         n_words = len(members[0].weighting.document_frequency_)
         self.neighbors = None if near is None else LabelNeighbors.from_state(near, n_words, n)
         self.members, self.labels, self.offsets, self.weights = members, labels, offsets, weights
-        self.decoder = LabelDecoder(state["decoder"], at_least_one=bool(state["at_least_one"]))
+        self.decoder = LabelDecoder(objective, at_least_one=bool(state["at_least_one"]))
         self.decoder.n_labels_, self.decoder.thresholds_ = n, thresholds
 
 

@@ -239,7 +239,7 @@ def several_labels(name: str, X: Any, Y: Any, settings: Settings) -> tuple[Any, 
     else:
         kind = HierarchicalMixture if name == "HM" else HierarchicalShrinkage
         models = [kind("learn", document_weights=weights) for weights in ("equal", "length")]
-    choices = [LikelihoodRatioMultilabel(m, decide=d) for m in models for d in ("macro-f1", "example-f1")]
+    choices = [LikelihoodRatioMultilabel(m, decide=d) for m in models for d in ("macro_f1", "example_f1")]
     held_out = np.random.default_rng(settings.seed).permutation(X.shape[0]) % 5 == 0
 
     def development(choice: LikelihoodRatioMultilabel) -> float:
@@ -249,7 +249,7 @@ def several_labels(name: str, X: Any, Y: Any, settings: Settings) -> tuple[Any, 
     chosen = max(choices, key=development)
     found = chosen.estimator
     params = {"alpha": found.alpha} if name == "NB" else {"by length": int(found.document_weights == "length")}
-    return chosen, params | {"for example-F1": int(chosen.decide == "example-f1")}
+    return chosen, params | {"for example-F1": int(chosen.decide == "example_f1")}
 
 
 @dataclass(frozen=True)
