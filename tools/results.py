@@ -41,9 +41,9 @@ def results_page(papers: dict[str, Any], date: str) -> str:
     run = first["run"]
     commands = " and ".join(f"`{c}`" for c in dict.fromkeys(paper["run"]["command"] for paper in papers.values()))
     parts = [
-        "# The papers, measured again\n",
+        "# The papers' tables, reproduced\n",
         f"Written by `tools/results.py` on {date} from reports of genus {first['versions']['genus']}, not by hand. "
-        f"Scores in per cent, the paper's own in brackets, ± standard deviations over splits; a figure is the same "
+        f'Scores in percent, the published ones in brackets, ± standard deviations over splits; "same" means '
         f"within {NEAR:g} point. • worse, ◦ better than the paper's system by the corrected resampled t-test over "
         f"splits, p < .05.\n",
         f"{commands}: {_minutes(papers.values())} minutes, summed over cells. {run['machine']}. "
@@ -82,9 +82,9 @@ def _paper(paper: dict[str, Any]) -> str:
         lines.append("\nPaired t-tests over data sets, one-sided: " + "; ".join(tests) + ".")
     absent = [f"{row['name']} ({row['absent']})" for row in paper["rows"] if row["absent"]]
     if absent:
-        lines.append(f"\nNot here: {'; '.join(absent)}.")
+        lines.append(f"\nData sets not available: {'; '.join(absent)}.")
     if paper["findings"]:
-        lines.append("\nWhat did not come out, and why:\n")
+        lines.append("\nWhat differs from the paper, and why:\n")
         lines += [f"- {finding}" for finding in paper["findings"]]
     return "\n".join(lines) + "\n"
 
@@ -135,11 +135,13 @@ def comparison(auto: dict[str, Any], date: str) -> str:
         ranks = {name: mean(_rank(row, name) for row in whole) for name in names}
         lines.append(_line(["mean rank", *(f"{ranks[name]:.2f}" for name in names)]))
         behind = [min(_lead(row, name) for row in whole) for name in names]
-        lines.append(_line(["on the worst set, to the best of the others", *(f"{points:+.2f}" for points in behind)]))
+        lines.append(_line(["worst-case gap to the best rival", *(f"{points:+.2f}" for points in behind)]))
         wins = [sum(_beats(row, names[0], name) for row in whole) for name in names]
-        lines.append(_line([f"{names[0]} is better in", "", *(f"{n} of {len(whole)}" for n in wins[1:])]))
+        lines.append(
+            _line([f"data sets on which {names[0]} is better", "", *(f"{n} of {len(whole)}" for n in wins[1:])])
+        )
         times = [median(row["cells"][name]["fit_seconds"] for row in whole) for name in names]
-        lines.append(_line(["median seconds, choosing included", *(f"{seconds:.1f}" for seconds in times)]))
+        lines.append(_line(["median seconds to train, selection included", *(f"{seconds:.1f}" for seconds in times)]))
     note = f"({date}, genus {auto['versions']['genus']}. {auto['run']['machine']}. All sets: docs/results.md.)"
     return "\n".join(lines) + f"\n\n{note}\n"
 

@@ -48,10 +48,10 @@ def test_the_page_and_the_readmes_table_are_written(report, tmp_path):
         TOOL["main"](str(report), str(page), str(readme))
     said = page.read_text()
     assert "`genus reproduce all`" in said
-    assert "2 cells side by side" in said
+    assert "timed with 2 runs in parallel" in said
     assert "| news | 95.00 | 90.00 (90.20) | 1 same |" in said
     assert "50.00 ± 1.00" in said
-    assert "Not here: lost (ask for it)." in said
+    assert "Data sets not available: lost (ask for it)." in said
     assert "- Why." in said
     shown = readme.read_text()
     assert shown.startswith(f"before\n{begin}|")
@@ -59,9 +59,9 @@ def test_the_page_and_the_readmes_table_are_written(report, tmp_path):
     assert "old" not in shown
     assert "| mean accuracy, 2 sets | **92.50** | 85.00 |" in shown
     assert "| 5 of each class, 1 sets | 50.00 | **60.00** |" in shown
-    assert "| genus is better in |  | 2 of 2 |" in shown
+    assert "| data sets on which genus is better |  | 2 of 2 |" in shown
     assert "| mean rank | 1.00 | 2.00 |" in shown
-    assert "| on the worst set, to the best of the others | +5.00 | -10.00 |" in shown
+    assert "| worst-case gap to the best rival | +5.00 | -10.00 |" in shown
 
 
 def test_a_paper_is_taken_from_the_last_report(report, tmp_path):

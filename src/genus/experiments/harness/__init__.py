@@ -1,1 +1,1 @@
-"""Runs experiments: cells, workers, and what was measured before."""
+"""Runs experiments: cells (one system on one data set), worker processes, and stored results."""

@@ -11,7 +11,7 @@ from genus.report.page import _e
 _LEFT, _TOP, _WIDTH, _HEIGHT = 44, 26, 400, 240
 _COLOURS = ("--blue", "--red")
 
-Points = Sequence[tuple[float, float]]  # of something positive, and a score in per cent
+Points = Sequence[tuple[float, float]]  # of something positive, and a score in percent
 
 
 @dataclass(frozen=True)

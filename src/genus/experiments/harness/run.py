@@ -1,7 +1,7 @@
-"""Measuring experiments: cells one after the other, or in worker processes that share the cores.
+"""Measures experiments: cells one after the other, or in worker processes that share the cores.
 
-Each cell is stored as it is done: a run that was stopped goes on where it was. A cell that fails, or whose process is
-killed, says so in its place, and the others are measured all the same.
+Each cell is stored when it is done, so that an interrupted run continues where it stopped. A cell that fails, or whose
+process is killed, is recorded as failed, and the others are measured nevertheless.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Absent:
-    """A row whose data are not there."""
+    """A row whose data set is not available."""
 
     row: str
     why: str
@@ -39,7 +39,7 @@ def run(
     tell: Callable[[Cell], None] = lambda cell: None,
     jobs: int = 1,
 ) -> list[Results]:
-    """Measure what the experiments' folders do not hold yet, so many cells at a time."""
+    """Measure the cells that are not yet in the experiments' folders, `jobs` at a time."""
     from genus.experiments.harness.workers import in_workers
 
     stores = [Store(out, experiment) for experiment, out in planned]
@@ -62,7 +62,7 @@ def run(
 
 
 def is_here(row: Row) -> bool:
-    """Whether the data sets that the row reads are there."""
+    """Whether the data sets of the row are available."""
     try:
         data_checksum(row.data)
     except DataError:
@@ -71,7 +71,7 @@ def is_here(row: Row) -> bool:
 
 
 def _stored(experiment: Experiment, store: Store) -> Results:
-    """The cells that are there already, and the rows whose data are not."""
+    """The stored cells, and the rows whose data set is not available."""
     results = Results()
     for row in experiment.rows:
         if row.load is None:

@@ -1,4 +1,4 @@
-"""Cells as files, each with how it was measured: what was measured otherwise does not count."""
+"""Cells as files. A file whose code, data or settings differ from the present ones is ignored."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _plain(value: Any) -> Any:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Whole or not at all: what is there when a run is stopped can be read."""
+    """Written completely or not at all, so that a file of an interrupted run can be read."""
     temporary = file.with_name(f".{file.name}.tmp")
     temporary.write_text(text, encoding="utf-8")
     os.replace(temporary, file)

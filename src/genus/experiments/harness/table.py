@@ -1,4 +1,4 @@
-"""A paper's table, to be measured again: data sets (rows) x systems (columns), one metric, one protocol."""
+"""A paper's table to reproduce: data sets (rows) x systems (columns), one metric, one protocol."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ class Results:
     absent: dict[str, str] = field(default_factory=dict)
 
     def scores(self, row: str) -> Numbers:
-        """In per cent, as papers print them."""
+        """In percent, as papers print them."""
         return {s: 100 * c.score for (r, s), c in self.cells.items() if r == row and c.score is not None}
 
     def spreads(self, row: str) -> Numbers:
-        """Standard deviations of the scores, in per cent, where there are any."""
+        """Standard deviations of the scores, in percent, where there are any."""
         return {s: 100 * c.spread for (r, s), c in self.cells.items() if r == row and c.spread is not None}
 
     def sizes(self, row: str) -> tuple[int, ...]:
@@ -130,7 +130,7 @@ class Experiment:
     shared: Callable[[Row, System], Hashable] = lambda row, system: (row.name, system.name)
     """Cells for which this is the same have work in common: one process measures them."""
     tests_by_training: float | None = None  # test documents for each training document, where sizes do not say
-    findings: Sequence[str] = ()  # what did not come out as printed, and why
+    findings: Sequence[str] = ()  # what differs from the paper, and why
 
     def run(self, out: Path | None = None, tell: Callable[[Cell], None] = lambda cell: None, jobs: int = 1) -> Results:
         """Measure every cell that is not yet in ``out``, so many at a time."""
@@ -149,12 +149,12 @@ NEAR = 1.0  # points within which a figure counts as reproduced
 
 
 def verdict(paper: float, ours: float) -> str:
-    """What to say of our score beside the paper's, both in per cent."""
+    """Our score compared with the published one, both in percent: same, better or below."""
     return "same" if abs(ours - paper) <= NEAR else "better" if ours > paper else "below"
 
 
 def verdicts(experiment: Experiment, results: Results) -> Counter[str]:
-    """How many of the paper's figures came out."""
+    """How many of the published figures were reproduced."""
     found: Counter[str] = Counter()
     for row in experiment.rows:
         ours = results.scores(row.name)

@@ -19,7 +19,7 @@ _PATIENCE = 5.0  # seconds for a worker to end when it is told to
 
 
 def in_workers(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, Cell | Absent]]:
-    """What the workers say of the tasks' cells, as they say it.
+    """The workers' results, as they arrive.
 
     Of a worker that is killed, the cell at hand fails, and a new worker goes on with those after it.
     """
@@ -61,7 +61,7 @@ def in_workers(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, Cell | A
 
 
 def _shares(jobs: int) -> list[set[int]]:
-    """The cores that this process may use, dealt out."""
+    """The cores that this process may use, divided among the workers."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
     return [set(cores[i::jobs]) or {cores[i % len(cores)]} for i in range(jobs)]
 

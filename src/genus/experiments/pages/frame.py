@@ -52,12 +52,12 @@ def settings(pairs: dict[str, str]) -> str:
 
 
 def surroundings(arguments: Sequence[str], jobs: int) -> dict[str, str]:
-    """The command, the machine and the software that figures come from."""
+    """The command, the machine and the software of a run."""
     used = ", ".join(f"{name} {number}" for name, number in versions().items())
-    beside = "one cell at a time" if jobs == 1 else f"{jobs} cells side by side, each with its share of the cores"
+    timed = "timed one run at a time" if jobs == 1 else f"timed with {jobs} runs in parallel, which share the cores"
     return {
         "command": shlex.join(["genus", "reproduce", *arguments]),
-        "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()}; {beside}: so times were taken",
+        "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()}; {timed}",
         "software": f"{used}; sources {code_checksum()}",
     }
 

@@ -1,4 +1,4 @@
-"""All papers on one page: how many of their figures came out, and every system on every data set."""
+"""All papers on one page: how many of their figures were reproduced, and every system on every data set."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make_overview(runs: Runs, quick: bool, around: Mapping[str, str]) -> str:
         f"{STYLE}{_HEAT}<header><h1>The papers, measured again</h1><p>{kind}Parameters are tuned on training "
         f"documents only. A figure is the same within {NEAR:g} point of the paper's.</p></header>"
         f"<section><h2>What came out</h2>{_papers(runs)}</section>"
-        f"<section><h2>Every system on every data set</h2><p class='note'>In per cent; darker is better within a row. "
+        f"<section><h2>Every system on every data set</h2><p class='note'>In percent; darker is better within a row. "
         f"Systems without a figure were not tried there.</p>{''.join(_heat(*run) for run in runs)}</section>"
         f"<section><h2>Training and prediction</h2><p class='note'>Medians over the data sets, with the parameters "
         f"found: seconds of training, and microseconds to predict a document.</p>"

@@ -1,4 +1,4 @@
-"""A table measured again, as one page: the paper's figures beside ours, and both in one picture."""
+"""A reproduced table as one page: the published figures next to ours, and both in one plot."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from genus.report.page import _e, _frame
 
 
 def make_page(experiment: Experiment, results: Results, around: Mapping[str, str] | None = None) -> str:
-    """The page, as text; with what is to be said of the run: its command, its machine."""
+    """The page, as text; `around` describes the run: its command, its machine."""
     figures = experiment.draw(results) if experiment.draw else reductions(experiment, results)
     return _frame(
         experiment.title,
         f"{STYLE}<header><h1>{_e(experiment.title)}</h1><p>{_e(experiment.source)}</p></header>"
         f"<section><h2>Scores</h2><p class='note'>{_e(experiment.metric)}. {_e(experiment.protocol)} "
-        f"Metrics: same within {NEAR:g} point. • worse, ◦ better than {_e(experiment.improved)} by the corrected "
-        f"resampled t-test at 5 per cent, where there are splits to test over.</p>"
+        f"Verdicts: same is within {NEAR:g} point. • worse, ◦ better than {_e(experiment.improved)} by the corrected "
+        f"resampled t-test at 5 percent, if there are several splits.</p>"
         f"{_scores(experiment, results)}</section>{_findings(experiment)}"
         f"{_plots(experiment, results)}{figures}{_tests(experiment, results)}{_split_tests(experiment, results)}"
         f"{_parameters(experiment, results)}{_run(experiment, results, around or {})}",
@@ -34,7 +34,7 @@ def _findings(experiment: Experiment) -> str:
     if not experiment.findings:
         return ""
     items = "".join(f"<li>{_e(finding)}</li>" for finding in experiment.findings)
-    title = "What did not come out, and why" if any(row.paper for row in experiment.rows) else "What to know"
+    title = "What differs from the paper, and why" if any(row.paper for row in experiment.rows) else "What to know"
     return f'<section><h2>{title}</h2><ul class="findings">{items}</ul></section>'
 
 
@@ -61,7 +61,7 @@ def _block(rows: Sequence[Row], names: Sequence[str], results: Results, signs: M
     page = table("cells", ["data set", "", *names], bodies)
     if absent:
         head = ["the paper's figures", *names]
-        page += "<h3>Data sets of the paper that are not here</h3>" + table("cells", head, f"<tbody>{absent}</tbody>")
+        page += "<h3>Data sets that are not available</h3>" + table("cells", head, f"<tbody>{absent}</tbody>")
     return page
 
 
@@ -157,7 +157,7 @@ def _split_tests(experiment: Experiment, results: Results) -> str:
     )
     note = (
         "Differences of the means over splits, with the p of a paired t-test and of the corrected resampled t-test of "
-        "Nadeau and Bengio, both two-sided. Splits share documents: the first takes them for independent."
+        "Nadeau and Bengio, both two-sided. Splits share documents, which the first test ignores."
     )
     head = ["data set", "systems", "splits", "difference", "p, paired", "p, corrected"]
     shown = table("plain", head, f"<tbody>{lines}</tbody>", "scroll tall")

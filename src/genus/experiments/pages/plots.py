@@ -1,4 +1,4 @@
-"""Lines through points, as SVG: a paper's figure, measured again."""
+"""Line plots as SVG: a paper's figure, reproduced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What papers say about their tables, said of ours as well: tests, error reductions, and how these grow."""
+"""The statistics that papers give for their tables, computed for ours too: tests, error reductions, trends."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def both(experiment: Experiment, results: Results) -> dict[str, dict[str, Number
 
 
 def error_reduction(baseline: float, improved: float) -> float:
-    """1 - error / error of the baseline, in per cent, of scores in per cent.
+    """1 - error / error of the baseline, in percent, of scores in percent.
 
     >>> error_reduction(90.0, 95.0)
     50.0
@@ -128,7 +128,7 @@ def error_reduction(baseline: float, improved: float) -> float:
 
 @dataclass(frozen=True)
 class Reduction:
-    """The mean of a task's relative error reductions, in per cent, and over how many sets."""
+    """The mean of a task's relative error reductions, in percent, and over how many sets."""
 
     task: str
     paper: float | None

@@ -1,4 +1,4 @@
-"""Everything there is to know of a run, for programs."""
+"""A run as plain values, ready for JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from genus.experiments.pages.statements import both, error_reductions, figure, m
 
 
 def to_dict(experiment: Experiment, results: Results) -> dict[str, Any]:
-    """Everything there is to know of a run, for programs."""
+    """The experiment, its results and its statistics."""
     rows = []
     for row in experiment.rows:
         cells = {s: asdict(c) for (r, s), c in results.cells.items() if r == row.name}

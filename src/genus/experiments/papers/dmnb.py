@@ -280,7 +280,7 @@ def experiment(quick: bool = False) -> Experiment:
         name="dmnb",
         title="Discriminative multinomial naive Bayes: tables 5 to 7" + (", quick: some of its sets" if quick else ""),
         source="Discriminative Multinominal Naive Bayes for Text Classification",
-        metric="Accuracy, F-measure of the positive class (F) and area under the ROC curve (AUC), in per cent",
+        metric="Accuracy, F-measure of the positive class (F) and area under the ROC curve (AUC), in percent",
         protocol=f"{s.repeats} x {s.folds}-fold stratified cross-validation over the two largest classes, once over "
         "all (all). DMNB*: passes, and "
         "words present or counted, chosen on training documents; text: the paper's Algorithm 1 to the letter; SMO: "

@@ -29,7 +29,7 @@ def _figure_4(name: str, results: Results) -> Plot:
         return [(n, score) for n, score in scores.items() if score is not None]
 
     lines = {system: points(system) for system in ("DMNB", "MNB", "SMO", "LR")}
-    note = "Accuracy in per cent by training documents."
+    note = "Accuracy in percent by training documents."
     return Plot(f"Figure 4: {name}", note, "training documents", "accuracy", lines, logarithmic="x")
 
 

@@ -365,7 +365,7 @@ def experiment(quick: bool = False) -> Experiment:
         title="Hierarchical mixture: tables 3 and 4" + (", quick: some of their rows" if quick else ""),
         source="Toutanova, Chen, Popat and Hofmann, Text Classification in a Hierarchical Mixture Model for Small "
         "Training Sets, CIKM 2001",
-        metric="Accuracy in per cent (newsgroups, abstracts: the mean over splits), or the measure named",
+        metric="Accuracy in percent (newsgroups, abstracts: the mean over splits), or the measure named",
         protocol=f"{settings.splits} random splits, up to {settings.test_documents:,} test documents each. "
         "HM: documents count equally; by length: as the paper has it; "
         "log: log(1+tf), rows of norm 10; log root: without the nodes between root and class; "

@@ -30,7 +30,7 @@ def plots(results: Results) -> list[Plot]:
     paper = {f"{name}, paper": list(zip(SIZES, TABLE_3[name], strict=True)) for name in ("NB", "HM")}
     figure_1 = Plot(
         "Figure 1",
-        "Accuracy on 15 newsgroups, in per cent: ours, and the paper's NB and HM.",
+        "Accuracy on 15 newsgroups, in percent: ours, and the paper's NB and HM.",
         "documents per class",
         "accuracy",
         ours | paper,
@@ -39,7 +39,7 @@ def plots(results: Results) -> list[Plot]:
     middles = {(low + high) / 2: reuters_name(low, high) for low, high in FIGURE_2}
     figure_2 = Plot(
         "Figure 2",
-        "Macro-averaged F1 of Reuters categories by their training documents, in tens, in per cent. The paper prints a "
+        "Macro-averaged F1 of Reuters categories by their training documents, in tens, in percent. The paper prints a "
         "figure only.",
         "training documents",
         "F1",

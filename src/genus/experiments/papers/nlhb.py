@@ -332,7 +332,7 @@ def experiment(quick: bool = False) -> Experiment:
         name="nlhb",
         title="Non-linear hierarchical Bayes: tables 1 to 4" + (", quick: some of their rows" if quick else ""),
         source="Carlos and Rakshit, Learning Non-Linear Functions for Text Classification, ICON 2016",
-        metric="Accuracy in per cent, ± its standard deviation",
+        metric="Accuracy in percent, ± its standard deviation",
         protocol=f"Means over {s.splits} random splits of reviews and questions, {s.splits} seeds where the split is "
         f"published, {s.draws} draws of shapes and {s.starts} starts of the exclusive or. NLHB: {s.repetitions} "
         "repetitions of 4 iterations on reviews, of 5 on topics, of 10 with 4 nodes on questions, 10 of 5 on few "

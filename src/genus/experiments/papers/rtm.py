@@ -345,7 +345,7 @@ def figures(results: Results) -> str:
 
 
 def _losses(results: Results) -> str:
-    """Tables 4 and 5 in the paper's own terms: by how much noise lowers the accuracy of r = 0, in per cent of it."""
+    """Tables 4 and 5 in the paper's own terms: by how much noise lowers the accuracy of r = 0, in percent of it."""
 
     def loss(of: Callable[[int], float | None], noise: int) -> str:
         clean, noisy = of(0), of(noise)
@@ -371,7 +371,7 @@ def experiment(quick: bool = False) -> Experiment:
         name="rtm",
         title="Relevance-based topic model: tables 2, 4, 5, figures 5, 6" + (", quick: one fold" if quick else ""),
         source="Ha-Thuc and Srinivasan, A Robust Learning Approach for Text Classification, 2008",
-        metric="Accuracy in per cent; of table 2, the probability on which a topic and the printed one agree "
+        metric="Accuracy in percent; of table 2, the probability on which a topic and the printed one agree "
         "(1 - total variation)",
         protocol=f"3 folds ({s.folds} measured), each training document joined with r of a non-relevant set; words of "
         f"5 training documents, English stop words out, Porter stems; alpha' {s.alpha:g}, beta' {s.beta:g}, "

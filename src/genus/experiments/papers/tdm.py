@@ -370,7 +370,7 @@ def experiment(quick: bool = False) -> Experiment:
         title="Tied document mixture: table 2" + (", quick: some of its data sets" if quick else ""),
         source="Puurula and Myaeng, Integrated Instance- and Class-based Generative Modeling for Text Classification, "
         "ADCS 2013",
-        metric="Micro-averaged F1 in per cent (the accuracy, where a document has one label)",
+        metric="Micro-averaged F1 in percent (the accuracy, where a document has one label)",
         protocol=f"MNB, TDM, KNN, KDC: {s.iterations} x {s.points} points of a Gaussian random search by exact "
         f"leave-one-out over up to {s.documents:,} training documents (ACL-IMDB: runs of reviews held out); CNB "
         f"(not in the paper's table), LR, SVM: {s.c_iterations} x {s.c_points} values on a held-out fifth, the "
