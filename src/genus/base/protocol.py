@@ -20,6 +20,8 @@ from genus.base.rows import SparseRows
 Label: TypeAlias = Hashable  # text, a number or a boolean
 Params: TypeAlias = dict[str, Any]  # constructor parameters by name
 State: TypeAlias = dict[str, Any]  # what a model file holds of an object: arrays, JSON values, other such objects
+Samples: TypeAlias = Any  # a matrix, a data frame, texts: scikit-learn has no type for what an estimator takes,
+Targets: TypeAlias = Any  # nor for labels, sets of labels or an indicator matrix
 Scores: TypeAlias = NDArray[np.floating]  # (n_documents, n_classes)
 
 

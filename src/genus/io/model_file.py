@@ -19,18 +19,18 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from genus._registry import CLASSES, RETIRED_PARAMETERS, load_class
 from genus.base.arrays import Strings
+from genus.base.protocol import KeepsState
 from genus.errors import ModelFileError
 from genus.io import safetensors as _safetensors
 from genus.io.model_header import FORMAT, model_tree, reason_of
 from genus.io.safetensors import DTYPES, Array
-from genus.io.safetensors_header import FormatError, read_header
+from genus.io.safetensors_header import FormatError, JsonObject, read_header
 
 _DTYPES = {dtype.name: dtype for dtype in DTYPES.values()}
 _TYPES: dict[str, type] = {name: dtype.type for name, dtype in _DTYPES.items()}
@@ -41,7 +41,7 @@ _MAX_DEPTH = 50
 Path = str | os.PathLike[str]
 
 
-def save(model: Any, path: Path) -> None:
+def save(model: object, path: Path) -> None:
     """Save a fitted model in one file.
 
     The file is written whole or not at all: a full disk or Ctrl-C leaves an older file as it was.
@@ -74,7 +74,7 @@ def load(path: Path) -> Any:
         raise ModelFileError(f"{os.fspath(path)}: {reason_of(error)}") from error
 
 
-def describe_file(path: Path) -> dict[str, Any]:
+def describe_file(path: Path) -> JsonObject:
     """What a model file holds, as JSON values, without building the model."""
     try:
         header = read_header(path)
@@ -108,11 +108,11 @@ class _Encoder:
         self.arrays = arrays
         self.depth = 0
 
-    def node(self, model: Any, prefix: str, *, fitted: bool) -> dict[str, Any]:
+    def node(self, model: object, prefix: str, *, fitted: bool) -> JsonObject:
         name = type(model).__name__
         if not _is_ours(model):
             raise FormatError(f"{_kind(model)} cannot be saved, only {', '.join(sorted(CLASSES))}")
-        node: dict[str, Any] = {"class": name, "params": {}}
+        node: JsonObject = {"class": name, "params": {}}
         for key, value in model.get_params(deep=False).items():
             where = f"{name}'s parameter {key}"
             node["params"][key] = self.value(value, f"{prefix}params/{key}", where, fitted=False)
@@ -123,7 +123,7 @@ class _Encoder:
             }
         return node
 
-    def value(self, value: Any, name: str, where: str, *, fitted: bool) -> Any:
+    def value(self, value: object, name: str, where: str, *, fitted: bool) -> Any:
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise FormatError(f"{where} is nested over {_MAX_DEPTH} levels deep, or holds itself")
@@ -131,8 +131,8 @@ class _Encoder:
         self.depth -= 1
         return encoded
 
-    def _value(self, value: Any, name: str, where: str, fitted: bool) -> Any:
-        def inner(item: Any, key: Any) -> Any:
+    def _value(self, value: object, name: str, where: str, fitted: bool) -> Any:
+        def inner(item: object, key: object) -> Any:
             return self.value(item, f"{name}/{key}", where, fitted=fitted)
 
         if value is None or isinstance(value, (bool, str)):
@@ -153,7 +153,7 @@ class _Encoder:
             return {"$": "type", "name": _TYPE_NAMES[value]}
         if _is_ours(value):
             return {"$": "object", **self.node(value, f"{name}/", fitted=fitted)}
-        if type(value) in (list, tuple):
+        if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
             items = [inner(item, i) for i, item in enumerate(value)]
             return items if type(value) is list else {"$": "tuple", "items": items}
         if isinstance(value, (set, frozenset)) and all(isinstance(item, str) for item in value):
@@ -165,7 +165,7 @@ class _Encoder:
             return {"$": "dict", "items": items}
         raise FormatError(f"{where} is {_kind(value)} and cannot be saved: a model file holds only data")
 
-    def array(self, value: Array, name: str, where: str) -> dict[str, Any]:
+    def array(self, value: Array, name: str, where: str) -> JsonObject:
         if value.dtype.kind in "UTO":
             items = value.ravel().tolist()
             if not all(isinstance(item, str) for item in items):
@@ -175,7 +175,7 @@ class _Encoder:
             raise FormatError(f"{where} is an array of {value.dtype}, which a model file cannot hold")
         return {"$": "array", "name": self.put(value, name)}
 
-    def strings(self, value: Strings, name: str, where: str, kind: str, shape: list[int]) -> dict[str, Any]:
+    def strings(self, value: Strings, name: str, where: str, kind: str, shape: list[int]) -> JsonObject:
         if not _are_strings(value):
             raise FormatError(f"{where} has wrong string offsets and cannot be saved")
         blob, offsets = self.put(value.blob, f"{name}.utf8"), self.put(value.offsets, f"{name}.offsets")
@@ -189,12 +189,12 @@ class _Encoder:
         return name
 
 
-def _is_ours(value: Any) -> bool:
+def _is_ours(value: object) -> TypeGuard[KeepsState]:
     name = type(value).__name__
-    return name in CLASSES and hasattr(value, "_get_state") and _resolve(name) is type(value)
+    return name in CLASSES and isinstance(value, KeepsState) and _resolve(name) is type(value)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if callable(value) and hasattr(value, "__code__"):
         return "a function"
     name = type(value).__name__
@@ -218,7 +218,7 @@ class _Decoder:
     def __init__(self, arrays: dict[str, Array]) -> None:
         self.arrays = arrays
 
-    def node(self, node: Any) -> Any:
+    def node(self, node: object) -> Any:
         name, params, state = _parts(node)
         if name not in CLASSES:
             raise FormatError(f"holds a {name[:60]!r}, which is no class of this genus")
@@ -250,7 +250,7 @@ class _Decoder:
         except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise FormatError(f"is damaged: {where} is not as genus writes it") from error
 
-    def tagged(self, value: dict[str, Any], where: str) -> Any:
+    def tagged(self, value: JsonObject, where: str) -> Any:
         match value["$"]:
             case "array":
                 return self.arrays[value["name"]]
@@ -276,7 +276,7 @@ class _Decoder:
                 return _TYPES[value["name"]]
         raise KeyError(value["$"])
 
-    def strings(self, value: dict[str, Any], where: str) -> Strings | Array:
+    def strings(self, value: JsonObject, where: str) -> Strings | Array:
         strings = Strings(self.arrays[value["utf8"]], self.arrays[value["offsets"]])
         if not _are_strings(strings):
             raise FormatError(f"is damaged: {where} has wrong string offsets")
@@ -287,7 +287,7 @@ class _Decoder:
         return _string_array(strings, value["kind"]).reshape(value["shape"])
 
 
-def _parts(node: Any) -> tuple[str, dict[str, Any], dict[str, Any] | None]:
+def _parts(node: object) -> tuple[str, JsonObject, JsonObject | None]:
     if isinstance(node, dict) and {"class", "params"} <= set(node) <= {"class", "params", "state"}:
         name, params, state = node["class"], node["params"], node.get("state")
         if isinstance(name, str) and isinstance(params, dict) and (state is None or isinstance(state, dict)):
@@ -301,7 +301,7 @@ def _scalar(dtype: np.dtype[Any], value: Any) -> Any:
     return dtype.type(value)
 
 
-def _strings(items: Iterable[Any]) -> list[str]:
+def _strings(items: object) -> list[str]:
     if not (isinstance(items, list) and all(isinstance(item, str) for item in items)):
         raise TypeError("not strings")
     return items
@@ -353,7 +353,7 @@ def _fixed_width(strings: Strings) -> Array:
 # ---------------------------------------------------------------- JSON for people
 
 
-def _outline(node: Any) -> dict[str, Any]:
+def _outline(node: object) -> JsonObject:
     name, params, state = _parts(node)
     children = {
         key: _outline({part: item for part, item in value.items() if part != "$"})

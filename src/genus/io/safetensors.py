@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genus.io.atomic import written_whole
-from genus.io.safetensors_header import MAX_HEADER, FormatError, header_of, open_regular
+from genus.io.safetensors_header import MAX_HEADER, FormatError, JsonObject, header_of, open_regular
 
 Array = NDArray[Any]
 
@@ -48,7 +48,7 @@ def write(path: str | os.PathLike[str], metadata: Mapping[str, str], arrays: Map
 def _write_content(file: IO[bytes], metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> None:
     # The format allows no holes. Wide items first keep every array aligned to its items.
     names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
-    header: dict[str, Any] = {"__metadata__": dict(metadata)}
+    header: JsonObject = {"__metadata__": dict(metadata)}
     end = 0
     for name in names:
         array = arrays[name]

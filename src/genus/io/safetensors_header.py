@@ -11,12 +11,13 @@ import math
 import os
 import stat
 from collections.abc import Mapping
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeAlias
 
 ITEM_SIZES = {
     "BOOL": 1, "U8": 1, "U16": 2, "U32": 4, "U64": 8, "I8": 1, "I16": 2, "I32": 4, "I64": 8, "F16": 2, "F32": 4,
     "F64": 8,
 }  # fmt: skip
+JsonObject: TypeAlias = dict[str, Any]
 MAX_HEADER = 100_000_000  # the official reader's own limit
 
 
@@ -76,7 +77,7 @@ def header_of(file: IO[bytes]) -> Header:
     return Header(metadata, entries, 8 + length)
 
 
-def _parse(text: bytes) -> dict[str, Any]:
+def _parse(text: bytes) -> JsonObject:
     try:
         value = json.loads(text.decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
@@ -85,7 +86,7 @@ def _parse(text: bytes) -> dict[str, Any]:
     return value
 
 
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> JsonObject:
     value = dict(pairs)
     if len(value) < len(pairs):
         raise FormatError("a name occurs twice")
@@ -96,7 +97,7 @@ def _refuse(constant: str) -> None:
     raise FormatError(f"{constant} is not JSON")
 
 
-def _entry(name: str, value: Any) -> Entry:
+def _entry(name: str, value: object) -> Entry:
     what = f"is damaged: array {name[:80]!r}"
     if not isinstance(value, dict) or set(value) != {"dtype", "shape", "data_offsets"}:
         raise FormatError(f"{what} is not described by dtype, shape and data_offsets")
@@ -115,7 +116,7 @@ def _entry(name: str, value: Any) -> Entry:
     return Entry(dtype, tuple(shape), begin, end)
 
 
-def _naturals(value: Any) -> bool:
+def _naturals(value: object) -> bool:
     return isinstance(value, list) and all(type(item) is int and 0 <= item < 2**63 for item in value)
 
 

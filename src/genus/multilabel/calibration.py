@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from genus.base.arrays import Float64, Int32
+from genus.base.protocol import Targets
 
 _FAR = -50.0  # scores below this say no more
 _RIDGE = 1.0
@@ -65,7 +66,7 @@ class Candidates:
         matrix.sort_indices()
         return matrix
 
-    def truth(self, Y: Any) -> Float64:
+    def truth(self, Y: Targets) -> Float64:
         """Whether each candidate is a label of its document; Y is a sparse indicator."""
         hits = np.zeros(self.labels.shape)
         keys = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)).astype(np.int64) * Y.shape[1] + Y.indices
@@ -106,7 +107,7 @@ class Calibration:
     log_odds: Float64  # of each label among the documents
 
     @classmethod
-    def fit(cls, candidates: Candidates, Y: Any) -> Calibration:
+    def fit(cls, candidates: Candidates, Y: Targets) -> Calibration:
         """By Newton's method, first the common weights, then in turn with the labels' own."""
         n = np.asarray(Y.sum(axis=0)).ravel()
         log_odds = np.log((n + 0.5) / (Y.shape[0] - n + 0.5))

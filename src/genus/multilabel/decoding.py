@@ -24,6 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from genus.base.arrays import Float64, Int64
+from genus.base.protocol import Targets
 from genus.multilabel.metrics import label_scores
 
 OBJECTIVES = ("example_f1", "micro_f1", "macro_f1")
@@ -61,7 +62,7 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
         self.objective = objective
         self.at_least_one = at_least_one
 
-    def fit(self, P: Any, y: Any = None) -> Self:
+    def fit(self, P: Any, y: Targets = None) -> Self:
         """Find thresholds that can expect the best F1 on documents like these.
 
         Parameters
@@ -194,7 +195,7 @@ def _best_sizes(p: Float64, indptr: Int64, at_least_one: bool) -> Int64:
     return sizes
 
 
-def scut_thresholds(scores: ArrayLike, y: Any, guard: float = 0.1) -> Float64:
+def scut_thresholds(scores: ArrayLike, y: Targets, guard: float = 0.1) -> Float64:
     """The thresholds of best F1, label by label, on held-out documents (SCutFBR).
 
     Parameters

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from genus.base.arrays import Float64, Int32
 from genus.base.label_sets import KINDS, SetRows, Target, as_given, read_target
 from genus.base.labels import Labels
+from genus.base.protocol import Samples, State, Targets
 from genus.base.validation import check_number
 from genus.multilabel.calibration import Calibration, Candidates
 from genus.multilabel.decoding import OBJECTIVES, LabelDecoder, scut_thresholds
@@ -102,7 +103,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         self.guard = guard
         self.n_candidates = n_candidates
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Samples, y: Targets) -> Self:
         """Learn from documents and their sets of labels.
 
         Parameters
@@ -141,7 +142,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             raise ValueError(f"n_candidates must be a positive integer, got {k!r}.")
 
-    def _held_out(self, X: Any, Y: Any) -> Candidates:
+    def _held_out(self, X: Samples, Y: Targets) -> Candidates:
         """The best labels of every document, by models that did not learn it."""
         held_out = Candidates.none(X.shape[0], min(self.n_candidates, Y.shape[1]))
         for train, test in self._folds(X.shape[0]):
@@ -160,7 +161,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             raise ValueError(f"X must have two documents at least, to hold one out, got {n}.")
         return iter(KFold(min(int(self.cv), n), shuffle=True, random_state=0).split(np.zeros(n)))
 
-    def _learn(self, X: Any, Y: Any) -> tuple[Any, Float64]:
+    def _learn(self, X: Samples, Y: Targets) -> tuple[Any, Float64]:
         """The estimator fitted to equal fractions of every document, and the pooled log P(w)."""
         lengths = np.diff(Y.indptr)
         rows = np.repeat(np.arange(len(lengths)), lengths)
@@ -172,7 +173,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
 
     # Answering
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Samples) -> Any:
         """The labels of each document: an indicator or a list of sets, as y was in `fit`."""
         candidates = self._best(X)
         if self.decide == "thresholds":
@@ -188,7 +189,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         rows = SetRows(given.indptr.astype(np.int64), given.indices.astype(np.int32))
         return as_given(self._kind, rows, self.classes_)
 
-    def predict_proba(self, X: Any) -> Float64:
+    def predict_proba(self, X: Samples) -> Float64:
         """The probability of each label: an array of shape (n_documents, n_labels), in the order of ``classes_``.
 
         Labels are not exclusive: rows need not sum to one. 0 for labels that are not among a document's best.
@@ -200,7 +201,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         proba: Float64 = candidates.matrix(self._calibration.proba(candidates), len(self.classes_)).toarray()
         return proba
 
-    def decision_function(self, X: Any) -> Float64:
+    def decision_function(self, X: Samples) -> Float64:
         """s_l(d): an array of shape (n_documents, n_labels)."""
         check_is_fitted(self)
         X = sparse.csr_array(validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64))
@@ -209,25 +210,25 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             out[rows, columns] = scores
         return out
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Samples, y: Targets, sample_weight: Any = None) -> float:
         """The share of documents whose set of labels is exactly right."""
         check_is_fitted(self)
         wanted, given = (_sets(read_target(labels)) for labels in (y, self.predict(X)))
         right = [a == b for a, b in zip(wanted, given, strict=True)]
         return float(np.average(right, weights=sample_weight))
 
-    def _best(self, X: Any) -> Candidates:
+    def _best(self, X: Samples) -> Candidates:
         check_is_fitted(self)
         X = sparse.csr_array(validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64))
         return self._candidates(self.estimator_, self._log_pooled, X)
 
-    def _candidates(self, estimator: Any, log_pooled: Float64, X: Any) -> Candidates:
+    def _candidates(self, estimator: Any, log_pooled: Float64, X: Samples) -> Candidates:
         found = Candidates.none(X.shape[0], min(self.n_candidates, len(self.classes_)))
         for rows, columns, scores in self._score_blocks(estimator, log_pooled, X):
             found.put(rows, Candidates.from_scores(scores, columns, found.labels.shape[1]))
         return found
 
-    def _score_blocks(self, estimator: Any, log_pooled: Float64, X: Any) -> Iterator[tuple[slice, Int32, Float64]]:
+    def _score_blocks(self, estimator: Any, log_pooled: Float64, X: Samples) -> Iterator[tuple[slice, Int32, Float64]]:
         """s_l(d) for some documents at a time, and the labels that the columns stand for."""
         columns = np.searchsorted(self.classes_, estimator.classes_).astype(np.int32)
         # An empty document has no likelihood to speak of: what it gets is the prior.
@@ -244,7 +245,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
 
     # Keeping
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> State:
         check_is_fitted(self)
         state = {"estimator": self.estimator_, "labels": self.classes_, "kind": self._kind, "pooled": self._log_pooled}
         if self.decide == "thresholds":
@@ -298,7 +299,7 @@ def _sets(target: Target) -> list[set[Any]]:
     return sets
 
 
-def _seen(X: Any, log_pooled: Float64) -> Any:
+def _seen(X: Samples, log_pooled: Float64) -> Any:
     """Documents without the words that were never seen: those say nothing."""
     known = sparse.csr_array(X)
     known.data = np.where(np.isfinite(log_pooled[known.indices]), known.data, 0.0)
@@ -312,7 +313,7 @@ def _indicator(target: Target) -> Any:
     return sparse.csr_array((ones, rows.members, rows.indptr), shape=(len(rows), len(target.labels)))
 
 
-def scut_of(scores: Any, Y: Any, guard: float) -> Float64:
+def scut_of(scores: Any, Y: Targets, guard: float) -> Float64:
     """`scut_thresholds` of scores that are only known for the best labels of documents, label by label."""
     columns, truth = scores.tocsc(), Y.tocsc()
     thresholds = np.full(Y.shape[1], np.inf)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from genus.base.arrays import Float64
+from genus.base.protocol import Targets
 
 
-def set_scores(y: Any, given: Any) -> dict[str, float]:
+def set_scores(y: Targets, given: Any) -> dict[str, float]:
     """Measures of label sets: micro- and macro-averaged precision, recall and F1, each document's F1, accuracy.
 
     Parameters
@@ -68,7 +69,7 @@ def label_scores(given: NDArray[np.bool_], truth: NDArray[np.bool_]) -> dict[str
     }
 
 
-def ranking_scores(y: Any, scores: Any, ks: Sequence[int] = (1, 3, 5)) -> dict[str, float]:
+def ranking_scores(y: Targets, scores: Any, ks: Sequence[int] = (1, 3, 5)) -> dict[str, float]:
     """Measures of rankings of labels: precision and nDCG at the first k labels, averaged over documents.
 
     Parameters
@@ -108,7 +109,7 @@ def ranking_scores(y: Any, scores: Any, ks: Sequence[int] = (1, 3, 5)) -> dict[s
     return found
 
 
-def _indicator(y: Any) -> Any:
+def _indicator(y: Targets) -> Any:
     return sparse.csr_array(y, dtype=np.float64)
 
 

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from genus.base.arrays import Float64, Int64
 from genus.base.label_sets import KINDS, LabelSets, SetRows, as_given, check_same_kind, no_rows, read_target
 from genus.base.labels import Labels, positions, unite_labels
+from genus.base.protocol import Samples, State, Targets
 from genus.base.samples import n_samples, take_samples
 
 _BLOCK = 1 << 22  # probabilities of documents x sets held at once: 32 MB
@@ -91,7 +92,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
 
     # Learning
 
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+    def fit(self, X: Samples, y: Targets, **fit_params: Any) -> Self:
         """Learn from documents and their sets of labels.
 
         Parameters
@@ -115,7 +116,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         return self
 
     @_if_inner_has("partial_fit")
-    def partial_fit(self, X: Any, y: Any, label_sets: Any = None, **fit_params: Any) -> Self:
+    def partial_fit(self, X: Samples, y: Targets, label_sets: Any = None, **fit_params: Any) -> Self:
         """Learn from more documents, where the estimator can.
 
         New labels (of collections) and new sets may come at any time if the estimator takes new classes at any
@@ -154,7 +155,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         return self
 
     @_if_inner_has("unlearn")
-    def unlearn(self, X: Any, y: Any, **params: Any) -> Self:
+    def unlearn(self, X: Samples, y: Targets, **params: Any) -> Self:
         """Take documents out again, where the estimator can. Labels stay; a set goes with its last document.
 
         Raises
@@ -171,13 +172,13 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
 
     # Answering
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Samples) -> Any:
         """The labels of each document: an indicator or a list of sets, as y was in `fit`."""
         check_is_fitted(self)
         return as_given(self._kind, self._sets.take(np.asarray(self.estimator_.predict(X))), self.classes_)
 
     @_if_inner_has("predict_proba")
-    def predict_proba(self, X: Any) -> Float64:
+    def predict_proba(self, X: Samples) -> Float64:
         """The probability of each label: an array of shape (n_documents, n_labels), in the order of `classes_`.
 
         Labels are not exclusive: rows need not sum to one.
@@ -193,7 +194,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         return np.minimum(marginals, 1.0, out=marginals)  # sums of rounded numbers may end just above
 
     @_if_inner_has("predict_top", "predict_proba")
-    def predict_top_sets(self, X: Any, k: int = 5) -> tuple[list[list[frozenset[Any]]], Float64]:
+    def predict_top_sets(self, X: Samples, k: int = 5) -> tuple[list[list[frozenset[Any]]], Float64]:
         """The ``k`` most probable label sets of each document.
 
         Parameters
@@ -216,7 +217,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         names = [frozenset(labels) for labels in self._named(self._sets.take(ids.ravel()))]
         return [names[d * k : (d + 1) * k] for d in range(n)], probabilities
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Samples, y: Targets, sample_weight: Any = None) -> float:
         """The share of documents whose set of labels is exactly right."""
         check_is_fitted(self)
         right = np.asarray(self.estimator_.predict(X)) == self._codes(y)
@@ -232,7 +233,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         n: int = self.estimator_.n_features_in_
         return n
 
-    def _top(self, X: Any, k: int) -> tuple[NDArray[Any], Float64]:
+    def _top(self, X: Samples, k: int) -> tuple[NDArray[Any], Float64]:
         if hasattr(self.estimator_, "predict_top"):
             top: tuple[NDArray[Any], Float64] = self.estimator_.predict_top(X, k)
             return top
@@ -245,7 +246,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
             probabilities.append(np.take_along_axis(proba, order, axis=1))
         return np.concatenate(ids), np.concatenate(probabilities)
 
-    def _proba_blocks(self, X: Any) -> Iterator[Float64]:
+    def _proba_blocks(self, X: Samples) -> Iterator[Float64]:
         n, size = n_samples(X), max(1, _BLOCK // len(self.estimator_.classes_))
         for begin in range(0, max(n, 1), size):
             block = X if size >= n else take_samples(X, slice(begin, begin + size))
@@ -255,7 +256,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         labels = self.classes_[rows.members].tolist()
         return [labels[a:b] for a, b in pairwise(rows.indptr.tolist())]
 
-    def _codes(self, y: Any) -> Int64:
+    def _codes(self, y: Targets) -> Int64:
         """The number of each document's label set, -1 for a set that is not known."""
         target = read_target(y)
         check_same_kind(self._kind, len(self.classes_), target)
@@ -268,7 +269,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
 
     # Keeping
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> State:
         check_is_fitted(self)
         rows = self._sets.rows
         return {

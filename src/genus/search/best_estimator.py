@@ -12,6 +12,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from genus.base.protocol import Samples, Targets
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -44,44 +46,44 @@ class BestEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     scorer_: Callable[..., float]
     best_estimator_: Any
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Samples, y: Targets = None) -> float:
         """The score of the best estimator by ``scoring``."""
         _check_refit(self, "score")
         check_is_fitted(self)
         return self.scorer_(self.best_estimator_, X, y)
 
     @_if_estimator_has("predict")
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Samples) -> Any:
         """What the best estimator predicts."""
         return self._fitted_best.predict(X)
 
     @_if_estimator_has("predict_proba")
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Samples) -> Any:
         """The best estimator's probabilities, in the order of ``classes_``."""
         return self._fitted_best.predict_proba(X)
 
     @_if_estimator_has("predict_log_proba")
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: Samples) -> Any:
         """The logarithms of the best estimator's probabilities, in the order of ``classes_``."""
         return self._fitted_best.predict_log_proba(X)
 
     @_if_estimator_has("decision_function")
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Samples) -> Any:
         """The best estimator's decision function."""
         return self._fitted_best.decision_function(X)
 
     @_if_estimator_has("score_samples")
-    def score_samples(self, X: Any) -> Any:
+    def score_samples(self, X: Samples) -> Any:
         """The best estimator's score of each document."""
         return self._fitted_best.score_samples(X)
 
     @_if_estimator_has("transform")
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Samples) -> Any:
         """X as the best estimator transforms it."""
         return self._fitted_best.transform(X)
 
     @_if_estimator_has("inverse_transform")
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: Samples) -> Any:
         """What the best estimator transforms into X."""
         return self._fitted_best.inverse_transform(X)
 

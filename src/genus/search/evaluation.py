@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from traceback import format_exc
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
@@ -24,12 +24,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import delayed
 
 from genus.base.arrays import Float64
+from genus.base.labels import Labels
+from genus.base.protocol import EndsInModel, Estimator, LeavesOneOut, Params, Retunes, Samples, Targets
 from genus.base.samples import n_samples, split_params, split_samples
 from genus.search.space import Choice, Integer, Space
 
 _KEPT = 8  # combinations of fitting parameters whose fold models are kept from one iteration to the next
 
-Metric = Callable[[Any, Float64, Any, Any], float]  # of labels, log posteriors, classes, sample weights
+Weights: TypeAlias = Float64 | None
+Metric = Callable[[Labels, Float64, Labels, Weights], float]  # of labels, log posteriors, classes, sample weights
 
 
 class Outcome(NamedTuple):
@@ -46,12 +49,12 @@ class Fitted:
     """A fitted model with the documents to score it on."""
 
     model: Any
-    X: Any
-    y: Any
+    X: Samples
+    y: Targets
     weights: Any
     prefix: str = ""
 
-    def retuned(self, params: Mapping[str, Any]) -> Fitted:
+    def retuned(self, params: Mapping[str, object]) -> Fitted:
         return replace(self, model=_retune(self.model, _strip(params, self.prefix)))
 
     def last_step(self) -> Fitted:
@@ -59,7 +62,7 @@ class Fitted:
         if isinstance(self.model, Pipeline):
             head, (name, model) = self.model[:-1], self.model.steps[-1]
             step = f"{name}__", model, head.transform(self.X) if len(head) else self.X
-        elif hasattr(self.model, "_last_step"):
+        elif isinstance(self.model, EndsInModel):
             step = self.model._last_step(self.X)
         else:
             return self
@@ -71,15 +74,15 @@ class Fitted:
 class Fold:
     """An estimator, its training documents and those to score it on: all of them where no indices are given."""
 
-    estimator: Any
-    X: Any
-    y: Any
+    estimator: Estimator
+    X: Samples
+    y: Targets
     train: Any
     test: Any
-    fit_params: dict[str, Any]
+    fit_params: Params
     score: Callable[[Fitted], float]
 
-    def fit(self, params: Mapping[str, Any]) -> Fitted:
+    def fit(self, params: Mapping[str, object]) -> Fitted:
         # Parameters may be estimators themselves, which are not to be shared.
         estimator = clone(self.estimator).set_params(**clone(dict(params), safe=False))
         weights = self.fit_params.get("sample_weight")
@@ -99,14 +102,14 @@ class SharedFits:
     so that no two points would share a fit.
     """
 
-    def __init__(self, estimator: Any, space: Space, folds: list[Fold], whole: bool) -> None:
+    def __init__(self, estimator: Estimator, space: Space, folds: list[Fold], whole: bool) -> None:
         late = _prediction_parameters(estimator) & space.scales.keys()
         self._early = {name: scale for name, scale in space.scales.items() if name not in late}
         self.late = late if all(isinstance(s, (Choice, Integer)) for s in self._early.values()) else set()
         self._folds, self._whole = folds, whole
         self._kept: dict[tuple[Any, ...], list[Fitted | None]] = {}
 
-    def prepare(self, candidates: list[dict[str, Any]], parallel: Any) -> None:
+    def prepare(self, candidates: list[Params], parallel: Any) -> None:
         """Fit what these candidates need."""
         if not self.late:
             return
@@ -118,7 +121,7 @@ class SharedFits:
         older = [key for key in self._kept if key not in needed]
         self._kept = {key: self._kept[key] for key in [*older[-_KEPT:], *needed]}
 
-    def for_params(self, params: dict[str, Any]) -> list[tuple[Fold, _Shared | None]]:
+    def for_params(self, params: Params) -> list[tuple[Fold, _Shared | None]]:
         """Each fold with a model to retune; None where a point fits its own."""
         if not self.late:
             return [(fold, None) for fold in self._folds]
@@ -126,16 +129,16 @@ class SharedFits:
         models = self._kept[self._key(params)]
         return [(f, None if m is None else _Shared(m, late)) for f, m in zip(self._folds, models, strict=True)]
 
-    def _key(self, params: dict[str, Any]) -> tuple[Any, ...]:
+    def _key(self, params: Params) -> tuple[Any, ...]:
         return tuple(s.unit(params[n]) if isinstance(s, Choice) else params[n] for n, s in self._early.items())
 
 
 class _Shared(NamedTuple):
     fitted: Fitted
-    late: dict[str, Any]
+    late: Params
 
 
-def evaluate(fold: Fold, shared: _Shared | None, params: dict[str, Any], error_score: Any) -> Outcome:
+def evaluate(fold: Fold, shared: _Shared | None, params: Params, error_score: str | float) -> Outcome:
     """The score of one point on one fold."""
     begin = fitted_at = time.perf_counter()
     try:
@@ -149,7 +152,7 @@ def evaluate(fold: Fold, shared: _Shared | None, params: dict[str, Any], error_s
     return Outcome(score, fitted_at - begin, time.perf_counter() - fitted_at, error)
 
 
-def _try_fit(fold: Fold, params: dict[str, Any], whole: bool) -> Fitted | None:
+def _try_fit(fold: Fold, params: Params, whole: bool) -> Fitted | None:
     try:
         fitted = fold.fit(params)
         return fitted if whole else fitted.last_step()
@@ -157,7 +160,7 @@ def _try_fit(fold: Fold, params: dict[str, Any], whole: bool) -> Fitted | None:
         return None
 
 
-def fit_estimator(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
+def fit_estimator(estimator: Any, X: Samples, y: Targets, fit_params: Params) -> Any:
     return estimator.fit(X, **fit_params) if y is None else estimator.fit(X, y, **fit_params)
 
 
@@ -166,7 +169,7 @@ class Trial(NamedTuple):
 
     iteration: int
     point: Float64
-    params: dict[str, Any]
+    params: Params
     outcomes: list[Outcome]  # one for each fold
     score: float
 
@@ -203,7 +206,7 @@ class Run:
         if len(errors) == n:
             raise ValueError(f"all {n} evaluations failed, the first of them with\n{errors[0]}")
 
-    def warn_of_failures(self, error_score: Any) -> None:
+    def warn_of_failures(self, error_score: str | float) -> None:
         errors, n = self._errors()
         if errors:
             warnings.warn(
@@ -217,14 +220,14 @@ class Run:
 # The protocol of models
 
 
-def _prediction_parameters(estimator: Any) -> set[str]:
+def _prediction_parameters(estimator: object) -> set[str]:
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         return {f"{name}__{parameter}" for parameter in _prediction_parameters(last)}
-    return set(getattr(estimator, "_prediction_parameters", set)())
+    return estimator._prediction_parameters() if isinstance(estimator, Retunes) else set()
 
 
-def _retune(model: Any, params: Mapping[str, Any]) -> Any:
+def _retune(model: Any, params: Mapping[str, object]) -> Any:
     if not isinstance(model, Pipeline):
         return model._retuned(**params)
     name, last = model.steps[-1]
@@ -233,14 +236,14 @@ def _retune(model: Any, params: Mapping[str, Any]) -> Any:
     return other
 
 
-def _strip(params: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+def _strip(params: Mapping[str, object], prefix: str) -> Params:
     return {name.removeprefix(prefix): value for name, value in params.items()}
 
 
-def has_leave_one_out(estimator: Any) -> bool:
+def has_leave_one_out(estimator: object) -> bool:
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
-    return hasattr(estimator, "leave_one_out_log_proba")
+    return isinstance(estimator, LeavesOneOut)
 
 
 # Scores
@@ -280,7 +283,7 @@ class PosteriorScorer:
 
     metric: Metric
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+    def __call__(self, estimator: Any, X: Samples, y: Targets) -> float:
         return self.metric(np.asarray(y), estimator.predict_log_proba(X), estimator.classes_, None)
 
 
@@ -290,18 +293,18 @@ class _Unweighted:
 
     function: Callable[..., float]
 
-    def __call__(self, y: Any, log_proba: Float64, classes: Any, weights: Any) -> float:
+    def __call__(self, y: Labels, log_proba: Float64, classes: Labels, weights: Weights) -> float:
         return float(self.function(y, log_proba, classes))
 
 
 def _of_labels(metric: Callable[..., float], **options: Any) -> Metric:
-    def score(y: Any, log_proba: Float64, classes: Any, weights: Any) -> float:
+    def score(y: Labels, log_proba: Float64, classes: Labels, weights: Weights) -> float:
         return float(metric(y, classes[log_proba.argmax(axis=1)], sample_weight=weights, **options))
 
     return score
 
 
-def _neg_log_loss(y: Any, log_proba: Float64, classes: Any, weights: Any) -> float:
+def _neg_log_loss(y: Labels, log_proba: Float64, classes: Labels, weights: Weights) -> float:
     own = log_proba[np.arange(len(y)), np.searchsorted(classes, y)]
     smallest = np.log(np.finfo(np.float64).eps)  # as scikit-learn has it: one hopeless document is not the end
     return float(np.average(np.maximum(own, smallest), weights=weights))

@@ -27,6 +27,7 @@ from sklearn.utils.validation import assert_all_finite
 
 from genus.base.arrays import Float64
 from genus.base.progress import progress_line
+from genus.base.protocol import Params, Samples, Targets
 from genus.base.samples import n_samples, split_params
 from genus.search.best_estimator import BestEstimator
 from genus.search.evaluation import (
@@ -172,7 +173,7 @@ class GaussianRandomSearchCV(BestEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Samples, y: Targets = None, groups: Any = None, **fit_params: Any) -> Self:
         """Search, and fit the best parameters on all documents.
 
         Parameters
@@ -213,7 +214,7 @@ class GaussianRandomSearchCV(BestEstimator):
 
     # Before the search
 
-    def _check_settings(self, y: Any) -> float:
+    def _check_settings(self, y: Targets) -> float:
         """The seconds there are."""
         for name in ("n_iterations", "n_points"):
             value = getattr(self, name)
@@ -250,7 +251,7 @@ class GaussianRandomSearchCV(BestEstimator):
             raise ValueError(f"param_space names {unknown[0]!r}, but {kind} has only {', '.join(sorted(own))}.")
         return space
 
-    def _begin(self, X: Any, y: Any, groups: Any) -> Run:
+    def _begin(self, X: Samples, y: Targets, groups: Any) -> Run:
         """A new run, or the last one to go on with."""
         search = repr((self.param_space, self.n_points, self.start, self.scoring, self.cv, n_samples(X)))
         if self.warm_start and hasattr(self, "_run"):
@@ -268,7 +269,7 @@ class GaussianRandomSearchCV(BestEstimator):
         self._run = Run(search, check_random_state(self.random_state).randint(2**31), splits)
         return self._run
 
-    def _folds(self, run: Run, X: Any, y: Any, fit_params: dict[str, Any]) -> list[Fold]:
+    def _folds(self, run: Run, X: Samples, y: Targets, fit_params: Params) -> list[Fold]:
         self.n_splits_ = len(run.splits)
         score: Callable[..., float]
         if self._loo:
@@ -348,7 +349,7 @@ class GaussianRandomSearchCV(BestEstimator):
                 show(run)
         return n_done == len(points)
 
-    def _tasks(self, candidates: list[dict[str, Any]], fits: SharedFits, deadline: float, begun: bool) -> Iterator[Any]:
+    def _tasks(self, candidates: list[Params], fits: SharedFits, deadline: float, begun: bool) -> Iterator[Any]:
         """What is to be evaluated, asked for when a worker is free: nothing more once time is up."""
         for params in candidates:
             if begun and time.monotonic() >= deadline:
@@ -359,7 +360,7 @@ class GaussianRandomSearchCV(BestEstimator):
 
     # After the search
 
-    def _conclude(self, run: Run, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
+    def _conclude(self, run: Run, X: Samples, y: Targets, fit_params: Params) -> None:
         run.warn_of_failures(self.error_score)
         self.n_iterations_ = run.trials[-1].iteration + 1
         self.cv_results_ = results = results_table(run.trials)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from genus.base.arrays import Float64
+from genus.base.protocol import Params
 
 _FIRST_WIDTH, _LAST_WIDTH = 0.25, 0.005  # of the Gaussian steps, where a scale's range is 1
 _PARENTS = 3  # points that are stepped from; fewer get stuck on ridges, more are slow
@@ -244,7 +245,7 @@ class Space:
         if isinstance(other, (Share, Choice)) or not 0 <= ends[0] <= ends[1] <= 1:  # type: ignore[operator]
             raise ValueError(f"{name!r} is a share of {share.of!r}, which must be a number from 0 to 1, got {other!r}.")
 
-    def params(self, point: Float64) -> dict[str, Any]:
+    def params(self, point: Float64) -> Params:
         """The parameters at a point."""
         values = {name: scale.value(u) for (name, scale), u in zip(self.scales.items(), point.tolist(), strict=True)}
         for name, scale in self.scales.items():
