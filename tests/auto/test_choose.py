@@ -350,12 +350,12 @@ def test_the_rest_of_the_interface(fitted):
 # None of these
 
 
-def test_strangers_are_refused(fitted):
+def test_texts_of_no_class_are_rejected(fitted):
     strangers = ["goal match referee whistle", "quarterly violin concerto"]
     assert fitted.predict([*strangers, TEXTS[0]], reject=True).tolist() == [None, None, LABELS[0]]
     refused = fitted.typicality(tickets(300, seed=3)[0]) < 0.1
     assert refused.mean() < 0.25
-    assert "none of these" in str(fitted.explain(strangers[0]))
+    assert "none of the classes" in str(fitted.explain(strangers[0]))
 
 
 @pytest.mark.parametrize("reject", [-0.1, 1.5])

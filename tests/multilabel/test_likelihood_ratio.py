@@ -243,7 +243,7 @@ def test_thirty_thousand_labels_with_one_document_each():
 
 def test_a_measure_has_one_spelling_and_files_with_the_old_one_open(tmp_path):
     X, Y = problem()
-    with pytest.raises(ValueError, match="'macro_f1'.*got 'macro-f1'"):
+    with pytest.raises(ValueError, match=r"'macro_f1'.*got 'macro-f1'"):
         LikelihoodRatioMultilabel(MultinomialNB(), decide="macro-f1").fit(X, Y)
     clf = LikelihoodRatioMultilabel(MultinomialNB(), decide="example_f1").fit(X, Y)
     expected = clf.predict(X)

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from genus.auto.folds import Folds, deal_folds
 from genus.base.arrays import Float64, Int32, Int64
-from genus.base.protocol import LearnsMore, LeavesRowsOut, Model, Params, Scores, ScoresPath
+from genus.base.protocol import LearnsMore, LeavesRowsOut, Model, Params, Scores, ScoresPath, offers
 from genus.base.rows import SparseRows, take_rows
 from genus.base.tuning import TUNED
 
@@ -74,9 +74,9 @@ class CrossValidation(Folds):
     ) -> Sequence[Scores]:
         """Scores of all documents for each setting. ``new_rows`` are the rows as they look when they are new."""
         rows, new_rows = take_rows(rows, self.chosen), take_rows(new_rows, self.chosen)
-        if isinstance(model, ScoresPath):
+        if offers(model, ScoresPath):
             return self._along_paths(model, settings, rows, new_rows)
-        if isinstance(model, LeavesRowsOut) and not self.grouped:
+        if offers(model, LeavesRowsOut) and not self.grouped:
             model.set_params(**settings[0], n_jobs=self.n_jobs)
             fitted = self._fitted(model, rows, np.arange(len(self.codes)))
             return [fitted._retuned(**s)._leave_one_out(rows, self.codes, self.weights) for s in settings]
@@ -106,7 +106,7 @@ class CrossValidation(Folds):
     def _fitted(self, model: AnyModel, rows: SparseRows, train: Int64) -> AnyModel:
         """A model of these documents that knows all classes, also those that have none here."""
         every = np.arange(self.n_classes, dtype=np.int32)
-        if isinstance(model, LearnsMore):
+        if offers(model, LearnsMore):
             return model._partial_fit_rows(take_rows(rows, train), self.codes[train], self.weights[train], every)
         return model._fit_rows(take_rows(rows, train), self.codes[train], self.weights[train])
 

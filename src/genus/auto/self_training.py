@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 from genus.base.arrays import Float64, Int64
 from genus.base.labels import Labels
-from genus.base.protocol import LearnsMore, Model
+from genus.base.protocol import LearnsMore, Model, offers
 from genus.base.rows import SparseRows, take_rows
 from genus.base.tuning import TUNED
 from genus.calibration import Temperature
@@ -67,7 +67,7 @@ class Learner:
         """A model of these documents that knows all classes."""
         model: Model = clone(self.model)
         rows = take_rows(self.rows, numbers)
-        if len(np.unique(labels)) == len(classes) or not isinstance(model, LearnsMore):
+        if len(np.unique(labels)) == len(classes) or not offers(model, LearnsMore):
             return model._fit_rows(rows, labels, weights)
         model._partial_fit_rows(rows, labels, weights, classes)
         return model

@@ -1,14 +1,16 @@
 """What a model offers to selection, evidence and persistence, by capability.
 
 `Model` is what every model of counts does. The other protocols are capabilities that some models have: code that
-needs one asks ``isinstance(model, Unlearns)``. They hold methods only, so that asking computes nothing.
+needs one asks ``offers(model, Unlearns)``. They hold methods only, so that asking computes nothing.
 Assignments at the end make mypy check that the models of genus are what they are taken for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +28,7 @@ Scores: TypeAlias = NDArray[np.floating]  # (n_documents, n_classes)
 
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
     class BaseEstimator:
         """scikit-learn's. That has no types, so that mypy would take its subclasses for anything and check nothing."""
@@ -48,6 +51,24 @@ else:
     from sklearn.base import ClassifierMixin as ClassifierMixin
 
 
+Capability = TypeVar("Capability")
+
+
+def offers(model: object, capability: Callable[..., Capability]) -> TypeIs[Capability]:
+    """Whether an object has all methods of a capability.
+
+    The object is asked, and not its class as ``isinstance`` would: a method that scikit-learn's ``available_if`` hides
+    from a model is not there.
+    """
+    return all(hasattr(model, name) for name in _methods(capability))
+
+
+@cache
+def _methods(capability: type) -> tuple[str, ...]:
+    members = (item for base in capability.__mro__ for item in vars(base).items())
+    return tuple(name for name, member in members if isinstance(member, FunctionType) and not name.startswith("__"))
+
+
 # Every model
 
 
@@ -59,7 +80,6 @@ class Estimator(Protocol):
     def set_params(self, **params: Any) -> Self: ...
 
 
-@runtime_checkable
 class ScoresRows(Protocol):
     """Scores the classes of documents that are sparse rows."""
 
@@ -97,7 +117,6 @@ class CountsClasses(Protocol):
 # Learning
 
 
-@runtime_checkable
 class LearnsMore(Protocol):
     """Learns from more documents, which may bring new classes and new words."""
 
@@ -110,7 +129,6 @@ class LearnsMore(Protocol):
     ) -> Self: ...
 
 
-@runtime_checkable
 class LearnsOnline(Protocol):
     """Learns and answers one document at a time, in microseconds."""
 
@@ -119,7 +137,6 @@ class LearnsOnline(Protocol):
     def _predict_one(self, rows: SparseRows) -> Any: ...
 
 
-@runtime_checkable
 class Unlearns(Protocol):
     """Takes documents out again, exactly, and then the words that no document has."""
 
@@ -130,7 +147,6 @@ class Unlearns(Protocol):
     def _keep_columns(self, keep: NDArray[np.bool_]) -> None: ...
 
 
-@runtime_checkable
 class RemembersDocuments(Protocol):
     """Keeps its documents: tells which carry an answer, and takes them out by number."""
 
@@ -141,7 +157,6 @@ class RemembersDocuments(Protocol):
     def _unlearn_numbers(self, numbers: Int64) -> SparseRows: ...
 
 
-@runtime_checkable
 class LearnsUnlabeled(Protocol):
     """Learns from documents without a label too."""
 
@@ -152,14 +167,12 @@ class LearnsUnlabeled(Protocol):
 # Selection
 
 
-@runtime_checkable
 class LeavesOneOut(Protocol):
     """Scores each training document by the model without it, exactly."""
 
     def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64: ...
 
 
-@runtime_checkable
 class LeavesRowsOut(LeavesOneOut, Protocol):
     """The same from plain rows, without scikit-learn's checks."""
 
@@ -168,7 +181,6 @@ class LeavesRowsOut(LeavesOneOut, Protocol):
     def _retuned(self, **params: Any) -> Self: ...
 
 
-@runtime_checkable
 class Retunes(Protocol):
     """Has parameters that act without the documents: other values of them need no other fit."""
 
@@ -177,14 +189,12 @@ class Retunes(Protocol):
     def _retuned(self, **params: Any) -> Any: ...
 
 
-@runtime_checkable
 class EndsInModel(Protocol):
     """A chain of steps: the prefix of its model's parameters, the model, and X as the model takes it."""
 
     def _last_step(self, X: Any) -> tuple[str, Any, Any]: ...
 
 
-@runtime_checkable
 class ScoresPath(Protocol):
     """Scores documents under several settings for little more than one costs."""
 
@@ -194,21 +204,18 @@ class ScoresPath(Protocol):
 # Evidence
 
 
-@runtime_checkable
 class TellsSources(Protocol):
     """Splits each word's probability into that of documents, class and background."""
 
     def _sources(self, row: SparseRows, c: int) -> Float64: ...
 
 
-@runtime_checkable
 class TellsDocuments(Protocol):
     """Names the training documents that carry an answer."""
 
     def _document_evidence(self, row: SparseRows, k: int) -> list[tuple[int, int, float]]: ...
 
 
-@runtime_checkable
 class HasTree(Protocol):
     """Classes stand in a tree: answers at any level, and words by node."""
 
@@ -223,7 +230,6 @@ class HasTree(Protocol):
     def node_words(self, node: Any, n: int = 10) -> list[tuple[int, float]]: ...
 
 
-@runtime_checkable
 class TellsNodes(Protocol):
     """A class is made of hidden nodes, told by their words and documents."""
 
@@ -239,7 +245,6 @@ class TellsNodes(Protocol):
     def nearest_documents(self, label: Any) -> list[list[int]]: ...
 
 
-@runtime_checkable
 class MarksWords(Protocol):
     """Tells for each word whether it is about the class, background, or the text's own."""
 
@@ -253,7 +258,6 @@ class MarksWords(Protocol):
 # Persistence
 
 
-@runtime_checkable
 class KeepsState(Protocol):
     """Goes into a model file and comes back."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from genus.base.arrays import Float64, Int64
 from genus.base.labels import Labels
-from genus.base.protocol import HasTree, Label, MarksWords, RemembersDocuments, TellsNodes
+from genus.base.protocol import HasTree, Label, MarksWords, RemembersDocuments, TellsNodes, offers
 from genus.explain import HiddenNode
 from genus.models.relevance.marking import MarkedText, Review, mark_spans
 from genus.pipeline.protocol import FittedPipeline
@@ -29,11 +30,11 @@ class ModelQuestions:
 
         def _class_number(self, label: Label) -> int: ...
 
-    def _first_with(self, capability: type[Capability], otherwise: str) -> tuple[TextPipeline, Capability]:
+    def _first_with(self, capability: Callable[..., Capability], otherwise: str) -> tuple[TextPipeline, Capability]:
         """The first pipeline whose model has a capability, and that model."""
         check_is_fitted(self)
         for pipeline in self._pipeline.pipelines:
-            if isinstance(pipeline.model, capability):
+            if offers(pipeline.model, capability):
                 return pipeline, pipeline.model
         raise ValueError(f"{self._pipeline.name} {otherwise}.")
 

@@ -19,7 +19,16 @@ from genus.auto.request import Request
 from genus.base.arrays import Float64, n_threads
 from genus.base.labels import Labels
 from genus.base.progress import searching
-from genus.base.protocol import BaseEstimator, ClassifierMixin, Estimator, Label, LearnsUnlabeled, Retunes, State
+from genus.base.protocol import (
+    BaseEstimator,
+    ClassifierMixin,
+    Estimator,
+    Label,
+    LearnsUnlabeled,
+    Retunes,
+    State,
+    offers,
+)
 from genus.classifier.one_by_one import OneByOne
 from genus.classifier.questions import ModelQuestions
 from genus.errors import ModelFileError
@@ -166,7 +175,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
             return self
         self._refuse_for_auto(unlabeled)
         parts = self._new_parts()
-        read, own = pair(texts, labels, missing=isinstance(parts.model, LearnsUnlabeled))
+        read, own = pair(texts, labels, missing=offers(parts.model, LearnsUnlabeled))
         check_two_classes(own)
         parts.fit(read, own, sample_weight)
         self._pipeline = parts
@@ -413,7 +422,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
 
     def _prediction_parameters(self) -> set[str]:
         """The parameters that act without the texts: a search need not fit again to change them."""
-        names = self.model._prediction_parameters() if isinstance(self.model, Retunes) else set()
+        names = self.model._prediction_parameters() if offers(self.model, Retunes) else set()
         return {f"model__{name}" for name in names - {"n_jobs"}}
 
     def _retuned(self, **params: Any) -> Self:

@@ -121,9 +121,9 @@ def _weighted(words: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
 
 def _nodes(clf: TextClassifier, label: Any, words: int) -> dict[str, Any]:
     """The hidden nodes of a class, if the model has any."""
-    from genus.base.protocol import TellsNodes
+    from genus.base.protocol import TellsNodes, offers
 
-    if not isinstance(clf.model_, TellsNodes):
+    if not offers(clf.model_, TellsNodes):
         return {}
     nodes = clf.hidden_nodes(label, words)
     return {

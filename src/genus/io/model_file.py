@@ -25,7 +25,7 @@ import numpy as np
 
 from genus._registry import CLASSES, RETIRED_PARAMETERS, load_class
 from genus.base.arrays import Strings
-from genus.base.protocol import KeepsState
+from genus.base.protocol import KeepsState, offers
 from genus.errors import ModelFileError
 from genus.io import safetensors as _safetensors
 from genus.io.model_header import FORMAT, model_tree, reason_of
@@ -191,7 +191,7 @@ class _Encoder:
 
 def _is_ours(value: object) -> TypeGuard[KeepsState]:
     name = type(value).__name__
-    return name in CLASSES and isinstance(value, KeepsState) and _resolve(name) is type(value)
+    return name in CLASSES and offers(value, KeepsState) and _resolve(name) is type(value)
 
 
 def _kind(value: object) -> str:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genus.base.arrays import Float64, Int32, Strings
+from genus.base.protocol import HasTree, Model, TellsDocuments, TellsNodes, TellsSources, offers
 from genus.base.rows import SparseRows
 from genus.explain import DocumentEvidence, NodeEvidence, WordEvidence
 from genus.text.plan import preprocessor
@@ -60,26 +61,26 @@ def evidence_of(parts: Any, text: str, counted: tuple[SparseRows, Int32], chosen
     )
 
 
-def _with_sources(model: Any, rows: SparseRows, c: int, words: list[WordEvidence]) -> list[WordEvidence]:
+def _with_sources(model: Model, rows: SparseRows, c: int, words: list[WordEvidence]) -> list[WordEvidence]:
     """Where each word's probability comes from, in models that know: documents, or levels of a tree."""
-    if hasattr(model, "_sources"):
+    if offers(model, TellsSources):
         words = [
             replace(word, sources=tuple(s)) for word, s in zip(words, model._sources(rows, c).tolist(), strict=True)
         ]
-    if hasattr(model, "_levels"):
+    if offers(model, HasTree):
         words = [replace(word, levels=found) for word, found in zip(words, model._levels(rows, c), strict=True)]
     return words
 
 
-def _documents(model: Any, rows: SparseRows) -> tuple[DocumentEvidence, ...]:
-    if not hasattr(model, "_document_evidence"):
+def _documents(model: Model, rows: SparseRows) -> tuple[DocumentEvidence, ...]:
+    if not offers(model, TellsDocuments):
         return ()
     found = model._document_evidence(rows, 5)
     return tuple(DocumentEvidence(number, model.classes_[c].item(), share) for number, c, share in found)
 
 
 def _nodes(parts: Any, rows: SparseRows, c: int) -> tuple[NodeEvidence, ...]:
-    if not hasattr(parts.model, "_node_evidence"):
+    if not offers(parts.model, TellsNodes):
         return ()
     shares = parts.model._node_evidence(rows, c).tolist()
     if len(shares) == 1:

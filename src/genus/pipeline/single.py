@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar, cast
@@ -24,6 +24,7 @@ from genus.base.protocol import (
     ScoresRows,
     State,
     Unlearns,
+    offers,
 )
 from genus.base.rows import SparseRows, to_matrix
 from genus.pipeline.evidence import Evidence, evidence_of
@@ -68,9 +69,9 @@ class TextPipeline:
 
     # What the model can do, or a ValueError that says what to do instead
 
-    def require(self, capability: type[Capability], what: str) -> Capability:
+    def require(self, capability: Callable[..., Capability], what: str) -> Capability:
         """The model, if it has a capability."""
-        if not isinstance(self.model, capability):
+        if not offers(self.model, capability):
             raise ValueError(f"{self.name} cannot {what}.")
         return self.model
 
@@ -84,7 +85,7 @@ class TextPipeline:
 
     @cached_property  # asked for with every text of a stream
     def _online(self) -> LearnsOnline | None:
-        return self.model if isinstance(self.model, LearnsOnline) else None
+        return self.model if offers(self.model, LearnsOnline) else None
 
     # Rows
 
@@ -169,7 +170,7 @@ class TextPipeline:
     def answer_nodes(
         self, texts: Texts, level: int | None, min_proba: float | None, reject: float | None = None
     ) -> tuple[Labels, Float64]:
-        if not isinstance(self.model, HasTree):
+        if not offers(self.model, HasTree):
             raise ValueError(f"{self.name} has no tree of classes; use model='hm'.")
         self._refuse(texts, reject)
         return self.model._predict_node_rows(self.rows(texts), level, min_proba)
@@ -216,7 +217,7 @@ class TextPipeline:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> TextPipeline:
         vectorizer, model, weighting = state["vectorizer"], state["model"], state.get("weighting")
-        if not isinstance(vectorizer, Vectorizer) or not isinstance(model, ScoresRows):
+        if not isinstance(vectorizer, Vectorizer) or not offers(model, ScoresRows):
             raise ValueError("a vectorizer and a model were expected")
         if not (weighting is None or isinstance(weighting, TermWeighting)):
             raise ValueError("a weighting was expected")

@@ -25,7 +25,7 @@ from sklearn.utils.parallel import delayed
 
 from genus.base.arrays import Float64
 from genus.base.labels import Labels
-from genus.base.protocol import EndsInModel, Estimator, LeavesOneOut, Params, Retunes, Samples, Targets
+from genus.base.protocol import EndsInModel, Estimator, LeavesOneOut, Params, Retunes, Samples, Targets, offers
 from genus.base.samples import n_samples, split_params, split_samples
 from genus.search.space import Choice, Integer, Space
 
@@ -62,7 +62,7 @@ class Fitted:
         if isinstance(self.model, Pipeline):
             head, (name, model) = self.model[:-1], self.model.steps[-1]
             step = f"{name}__", model, head.transform(self.X) if len(head) else self.X
-        elif isinstance(self.model, EndsInModel):
+        elif offers(self.model, EndsInModel):
             step = self.model._last_step(self.X)
         else:
             return self
@@ -224,7 +224,7 @@ def _prediction_parameters(estimator: object) -> set[str]:
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         return {f"{name}__{parameter}" for parameter in _prediction_parameters(last)}
-    return estimator._prediction_parameters() if isinstance(estimator, Retunes) else set()
+    return estimator._prediction_parameters() if offers(estimator, Retunes) else set()
 
 
 def _retune(model: Any, params: Mapping[str, object]) -> Any:
@@ -243,7 +243,7 @@ def _strip(params: Mapping[str, object], prefix: str) -> Params:
 def has_leave_one_out(estimator: object) -> bool:
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
-    return isinstance(estimator, LeavesOneOut)
+    return offers(estimator, LeavesOneOut)
 
 
 # Scores
