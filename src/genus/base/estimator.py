@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast, runtime_checkable
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,23 +33,6 @@ from genus.base.rows import MatrixLike, SparseRows, add_duplicates, slice_rows, 
 from genus.base.score_table import ScoreTable
 from genus.base.statistics import Accumulator, Batch, ClassCounts
 from genus.base.validation import check_labels, check_not_negative, check_weights
-
-
-@runtime_checkable
-class RanksClasses(Protocol):
-    """A table that finds the best class of documents without all scores."""
-
-    def best_classes(self, rows: SparseRows, threads: int) -> Int32: ...
-
-
-@runtime_checkable
-class AddsScores(Protocol):
-    """A table that adds scores up, perhaps less exactly: see `PosteriorClassifier._add_scores`."""
-
-    def add_scores(
-        self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64, threads: int
-    ) -> None: ...
-
 
 Table = TypeVar("Table", covariant=True)
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -408,14 +391,13 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
         return self._score_table.scores(rows, n_threads(self.n_jobs))
 
     def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
-        table = self._parameters
-        if isinstance(table, RanksClasses):
-            return table.best_classes(self._read(rows), n_threads(self.n_jobs))
-        return super()._best_classes(rows)
+        # By name: a check against a Protocol takes as long as the answer.
+        best: Callable[[SparseRows, int], Int32] | None = getattr(self._parameters, "best_classes", None)
+        return super()._best_classes(rows) if best is None else best(self._read(rows), n_threads(self.n_jobs))
 
     def _add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64) -> None:
         table = self._parameters
-        if isinstance(table, AddsScores):
+        if isinstance(table, ScoreTable):
             table.add_scores(self._read(rows), factors, total, distances, n_threads(self.n_jobs))
         else:
             super()._add_scores(rows, factors, total, distances)
