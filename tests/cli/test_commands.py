@@ -432,7 +432,7 @@ BAD_TABLES = {
         (["mail.csv", "--stemmer", "klingon"], "got 'klingon'"),
         (["mail.csv", "--ngrams", "two"], "'two' is neither a size such as 2"),
         (["mail.csv", "--ngrams", "3-1"], "min_n <= max_n"),
-        (["mail.csv", "--edges"], "edges are parts of n-grams of words"),
+        (["mail.csv", "--edges"], "edges need word n-grams"),
         (["mail.csv", "--min-df", "few"], "'few' is neither a number of documents"),
         (["mail.csv", "--min-df", "1000"], "max_df"),
         (["mail.csv", "--set", "beta=1"], "no parameter 'beta'; it has alpha, "),

@@ -75,7 +75,7 @@ def test_nodes_may_be_numbers():
         (lambda: LabelTree({"a": "b", "b": "c", "c": "a"}), "cycle: a -> b -> c -> a"),
         (lambda: LabelTree({"a": None, "b": "b"}), "cycle: b -> b"),
         (lambda: LabelTree({"a": None, "b": "zoo"}), "'zoo' is the parent of 'b', but is itself not in the tree"),
-        (lambda: LabelTree({}), "one node at least"),
+        (lambda: LabelTree({}), "at least one node"),
         (lambda: LabelTree({None: "a"}), "must not be None"),
         (lambda: LabelTree.from_nested({"x": ["a"], "y": ["a"]}), "'a' has two parents: '[xy]' and '[xy]'"),
         (lambda: LabelTree.from_graph(Graph(nodes="abc", edges=[("a", "c"), ("b", "c")])), "'c' has two parents"),
@@ -133,7 +133,7 @@ def test_classes_with_the_same_words_are_grouped():
     assert learn_tree(X[:2], ["a", "b"]) == LabelTree.flat(["a", "b"])
     with pytest.raises(ValueError, match="n_groups must be"):
         learn_tree(X, list("abcde"), n_groups=0)
-    with pytest.raises(ValueError, match=r"10,000 classes at most, got 10,001"):
+    with pytest.raises(ValueError, match=r"at most 10,000 classes, got 10,001"):
         learn_tree(np.ones((10_001, 1)), np.arange(10_001))
 
 

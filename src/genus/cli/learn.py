@@ -51,7 +51,7 @@ def learn(model: str, data: str, window: int, save_every: float, how: Reading, a
     \b
     genus learn mail.genus corrections.csv
     echo '{"text": "lunch on friday?", "label": "ham"}' | genus learn m.genus -
-    tail -f labelled.jsonl | genus learn stream.genus -
+    tail -f labeled.jsonl | genus learn stream.genus -
     """
     clf = open_model(model)
     if streams(clf, data, how):

@@ -1,4 +1,4 @@
-"""Words that tell classes apart.
+"""Words that distinguish classes, by information gain.
 
     R(w) = H(c) - P(w not in d) * H(c | w not in d) - P(w in d) * H(c | w in d)
 
@@ -26,12 +26,12 @@ from genus.base.labels import encode_labels
 
 
 class InformationGain(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Keeps the words that tell most of the class by being there or not.
+    """Keeps the words whose presence or absence is most informative about the class.
 
     Parameters
     ----------
     k : int, default=2000
-        How many words to keep; all, where there are fewer.
+        How many words to keep; all if there are fewer.
     n_jobs : int or None, default=None
         Threads; None or -1 for all cores. No result depends on it.
 

@@ -43,26 +43,26 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ngram_range : tuple (min_n, max_n), default=(1, 1)
         The shortest and longest n-gram.
     edges : bool, default=False
-        Count also the n-grams of words that hold the beginning of a text or its end: "(start) who", "today (end)".
-        They tell much in short texts such as questions and titles.
+        Also count word n-grams that include the start or the end of a text: "(start) who", "today (end)".
+        They are informative in short texts such as questions and titles.
     stop_words : "english", iterable of str or None, default=None
-        Words that are left out before n-grams are formed. "english" is scikit-learn's list.
+        Words to remove before n-grams are formed. "english" is scikit-learn's list.
     token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
         What a word is. The default, `\w+`, `\b\w+\b` and `\S+` run natively, others through Python's `re`.
     tokenizer : callable or None, default=None
         A function from text to words, instead of `token_pattern`. Runs in Python.
     min_df, max_df : int or float, default=1 and 1.0
-        The fewest and most documents that a feature may be in, as a number or as a share. For `fit` only.
+        The fewest and most documents that a feature may occur in, as a number or as a fraction. For `fit` only.
     max_features : int or None, default=None
         Keep this many features, those with the highest counts. For `fit` only.
     vocabulary : mapping, iterable of str or None, default=None
-        The features, given beforehand.
+        The features, if they are known in advance.
     binary : bool, default=False
-        1 for every feature that is there, instead of its count.
+        1 for every feature that occurs, instead of its count.
     stemmer : str or None, default=None
         A Snowball language such as "english" or "german". Each distinct word is stemmed once.
     n_hash : int or None, default=None
-        Hash features to this many columns and keep no vocabulary: memory stays flat whatever comes.
+        Hash features to this many columns and keep no vocabulary: memory stays constant.
     split_unspaced : bool, default=False
         Cut runs of Han, kana, Thai, Lao, Khmer, Myanmar and Tibetan characters into overlapping bigrams.
     dtype : dtype, default=np.float64
@@ -139,11 +139,11 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._matrix(self._fit_rows(texts))
 
     def transform(self, texts: Any) -> sp.csr_matrix[Any]:
-        """Count the features of the vocabulary. Words outside it are passed over."""
+        """Count the features of the vocabulary. Other words are ignored."""
         return self._matrix(self._transform_rows(texts)[0])
 
     def partial_fit(self, texts: Any, y: Any = None) -> Self:
-        """Add the new features of these texts behind the old ones, whose columns stay.
+        """Append the new features of these texts to the old ones, whose columns stay.
 
         `min_df`, `max_df` and `max_features` do not apply here: every new feature is kept.
         """
@@ -212,7 +212,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._count(texts, plan)[0]
 
     def _stream_rows(self, text: str) -> SparseRows:
-        """As `_partial_fit_rows` for one text: quick where it brings nothing new."""
+        """As `_partial_fit_rows` for one text: fast if it has no new words."""
         if hasattr(self, "_words"):
             rows, unknown = self._count([text], self._compiled())
             if not self._grows:
@@ -293,7 +293,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._table = _core.make_table(*self._words, n_grams)
 
     def _keep_columns(self, keep: NDArray[np.bool_]) -> None:
-        """Forget the features that are not marked; the others move up."""
+        """Remove the features that are not marked; the others move up."""
         if not keep.all():
             self._set_words(Strings.pack(itertools.compress(self._words.unpack(), keep)))
 
@@ -386,14 +386,14 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             value = getattr(self, name)
             whole = isinstance(value, Integral) and value >= 1
             if not (whole or (isinstance(value, Real) and not isinstance(value, Integral) and 0 <= value <= 1)):
-                raise ValueError(f"{name} must be a count of at least 1 or a share from 0.0 to 1.0, got {value!r}.")
+                raise ValueError(f"{name} must be a count of at least 1 or a fraction from 0.0 to 1.0, got {value!r}.")
         for name, limit in (("max_features", None), ("n_hash", 2**31 - 1)):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Integral) and 1 <= value <= (limit or value)):
                 raise ValueError(f"{name} must be None or a positive whole number, got {value!r}.")
         if self.n_hash is not None and self.vocabulary is not None:
-            raise ValueError("n_hash and vocabulary exclude one another: give one of them.")
+            raise ValueError("n_hash and vocabulary cannot be combined: give one of them.")
         if self.edges and (self.analyzer != "word" or high < 2):
-            raise ValueError("edges are parts of n-grams of words: use them with analyzer='word', ngram_range=(1, 2).")
+            raise ValueError("edges need word n-grams: use them with analyzer='word', ngram_range=(1, 2).")
         if self.stemmer is not None and self.analyzer != "word":
             raise ValueError("stemmer works on words: use it with analyzer='word'.")

@@ -1,11 +1,11 @@
-"""Counts to weights: TF-IDF and its relatives.
+"""Counts to weights: TF-IDF and its variants.
 
 A word that occurs c times in document d weighs, row by row,
 
     w = scale · tf(c, d) · idf(word)^idf_power / norm(d).
 
-What idf and BM25 know of the collection are sums over its documents, kept as integers: they merge, subtract
-and grow exactly.
+The statistics behind idf and BM25 are sums over documents, kept as integers: they can be merged, subtracted and
+extended exactly.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         ============= ==========================================================================
         None          1
         "smooth"      ln((1 + M) / (1 + df)) + 1 (``smooth_idf`` of scikit-learn)
-        "plus_one"    ln(M / df) + 1 (scikit-learn's other one)
+        "plus_one"    ln(M / df) + 1 (``smooth_idf=False`` of scikit-learn)
         "plain"       ln(M / df)
         "bm25"        ln(1 + (M - df + 1/2) / (df + 1/2))
         ============= ==========================================================================
@@ -76,21 +76,21 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
     idf_power : float, default=1.0
         Exponent of idf; 0.5 for its root.
     idf_on : {"all", "queries"}, default="all"
-        With "queries", training documents (`fit_transform`) go without idf and only later ones (`transform`)
-        have it.
+        With "queries", idf is not applied to training documents (`fit_transform`), only to later ones
+        (`transform`).
     norm : {"l1", "l2"} or None, default=None
-        What each row is divided by. Rows of zeros stay.
+        The norm that each row is divided by. Rows of zeros stay zero.
     scale : float, default=1.0
-        What all weights are multiplied by: with ``norm``, the norm that rows come to have.
+        A factor for all weights: with ``norm``, the norm of the resulting rows.
     k1, b : float, default=1.2 and 0.75
-        How soon repetitions of a word stop counting, and how much a long document is marked down, in BM25.
+        BM25: how fast repetitions of a word saturate, and how much long documents are penalized.
     n_jobs : int or None, default=None
         Threads; None or -1 for all cores. No result depends on it.
 
     Attributes
     ----------
     document_frequency_ : int64 array of shape (n_words,)
-        How many documents contain each word. A stored zero is no occurrence.
+        How many documents contain each word. A stored zero does not count.
     n_documents_ : int
         M.
     idf_ : float64 array of shape (n_words,)
@@ -156,7 +156,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
 
     @classmethod
     def named(cls, name: str, **params: Any) -> Self:
-        """A weighting by its usual name; ``params`` change it further.
+        """A weighting by name; ``params`` override its settings.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
     # Learning
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Count the documents of each word, forgetting what was counted before.
+        """Count the documents of each word, discarding earlier counts.
 
         Parameters
         ----------
@@ -197,12 +197,12 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Count, and weigh the same documents as training documents: without idf if it is for queries."""
+        """Count the documents, and weight them as training documents: without idf if ``idf_on="queries"``."""
         X = validate_data(self, X, accept_sparse="csr")
         return _like(X, self._fit_rows(self._rows(X)))
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Count more documents. Their further columns, if any, are new words. idf follows."""
+        """Count more documents. Additional columns are new words. idf is updated."""
         grows = not self._is_fitted() or width_of(X) > self.n_features_in_
         if grows:
             matrix = check_array(X, accept_sparse="csr", estimator=self, input_name="X")
@@ -216,7 +216,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         return self
 
     def unlearn(self, X: Any) -> Self:
-        """Take documents out of the counts again, exactly as if they had never come. idf follows; columns stay.
+        """Remove documents from the counts, exactly as if they had never been counted. idf is updated; columns stay.
 
         Raises
         ------
@@ -229,12 +229,12 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         if left[1] == 0 and not left[0].any():
             raise ValueError("cannot unlearn every document: nothing would be left. Make a new weighting instead.")
         if left[0].min(initial=0) < 0 or left[0].max(initial=0) > left[1] or left[2] < 0:
-            raise ValueError("cannot unlearn documents that were never learned: counts would make no sense.")
+            raise ValueError("cannot unlearn documents that were never learned: counts would become negative.")
         self._set_statistics(*left)
         return self
 
     def merge(self, other: Self) -> Self:
-        """Take in all that another weighting has counted, as if this one had; ``other`` stays as it is."""
+        """Add the counts of another weighting, as if this one had counted them; ``other`` is not changed."""
         check_is_fitted(self)
         if type(other) is not type(self):
             raise ValueError(f"other must be a {type(self).__name__}, got {type(other).__name__}.")
@@ -356,7 +356,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         self.n_features_in_ = len(frequency)
 
     def _keep_columns(self, keep: NDArray[np.bool_]) -> None:
-        """Forget the columns that are not marked; the others move up."""
+        """Remove the columns that are not marked; the others move up."""
         frequency, n_documents, length = self._counts
         self._set_statistics(frequency[keep[: len(frequency)]], n_documents, length)
 

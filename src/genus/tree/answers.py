@@ -46,7 +46,7 @@ class TreeAnswers:
         return members
 
     def cut(self, level: int) -> Int64:
-        """The node of each class at a level, or the class itself where it ends before."""
+        """The node of each class at a level, or the class itself if it is higher up."""
         number, tree = self.numbers[0], self.paths.tree
         first = 0 if tree.root is not None else 1  # where level 0 stands, counted from the top
         nodes = []
@@ -76,7 +76,7 @@ class TreeAnswers:
 
 
 def _climb(answers: Int64, proba: Float64, parents: Int32, least: float) -> Int64:
-    """From each document's answer up to the first node that is probable enough."""
+    """Go up from each document's answer to the first node that is probable enough."""
     rows = np.arange(len(answers))
     while True:
         unsure = (proba[rows, answers] < least - 1e-12) & (answers > 0)  # sums may end just below one
@@ -86,7 +86,7 @@ def _climb(answers: Int64, proba: Float64, parents: Int32, least: float) -> Int6
 
 
 def check_question(level: int | None, min_proba: float | None) -> None:
-    """Whether nodes can be asked for like this."""
+    """Check the options that ask for nodes."""
     if level is not None:
         check_steps("level", level, 0)
     if min_proba is not None:

@@ -1,7 +1,7 @@
-"""A tree of classes: who is whose parent, checked, and easy to look at.
+"""A tree of classes: parents and children, validated, and easy to print.
 
-A tree has one root. Where several nodes have no parent, the root is an unnamed node above them. Classes are the
-leaves, and any inner node that documents are labelled with.
+A tree has one root. If several nodes have no parent, the root is an unnamed node above them. Classes are the
+leaves, and any inner node that is the label of a document.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class LabelTree:
     Parameters
     ----------
     parents : dict of node to parent
-        Nodes that are nobody's child are at the top. If any node has the parent None, those are the top, and every
-        other parent must itself be in the dict.
+        Nodes without a parent are at the top. If any node has the parent None, only such nodes are at the top, and
+        every other parent must itself be in the dict.
 
     Attributes
     ----------
     root : node or None
-        The top node, or None where there are several tops and the root has no name.
+        The top node, or None if several nodes are at the top and the root has no name.
     nodes : tuple
         All named nodes but an unnamed root, each parent before its children, children in the order given.
     leaves : tuple
@@ -44,7 +44,7 @@ class LabelTree:
     Raises
     ------
     ValueError
-        For a cycle, a node that is its own parent, a parent that is not there, or no node at all.
+        For a cycle, a node that is its own parent, a parent that is not in the tree, or an empty tree.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class LabelTree:
     def __init__(self, parents: Mapping[Node, Node | None]) -> None:
         self.parents = parents
         if not isinstance(parents, Mapping) or not parents:
-            raise ValueError(f"a tree needs a dict of node to parent, with one node at least, got {_short(parents)}.")
+            raise ValueError(f"a tree needs a dict of node to parent with at least one node, got {_short(parents)}.")
         children: dict[Node | None, list[Node]] = {}
         for node, parent in parents.items():
             if node is None:
@@ -148,7 +148,7 @@ class LabelTree:
 
     @classmethod
     def flat(cls, labels: Iterable[Node]) -> Self:
-        """A tree in which every label stands under the root."""
+        """A tree in which every label is directly under the root."""
         return cls(dict.fromkeys(labels))
 
     # Asking trees
@@ -316,8 +316,8 @@ def are_paths(labels: Iterable[Any]) -> bool:
 def learn_tree(X: Any, y: Any, n_groups: int | None = None) -> LabelTree:
     """Group classes that use the same words: average-link clustering of the classes' summed counts, by cosine.
 
-    As paper 003 did for Reuters: the tree has one level of groups between the root and the classes. A class that no
-    other is close to stands under the root itself.
+    As Toutanova and others (2001) did for Reuters: the tree has one level of groups between the root and the classes.
+    A class that is close to no other is directly under the root.
 
     Parameters
     ----------
@@ -355,7 +355,9 @@ def group_classes(labels: NDArray[Any], sums: Any, n_groups: int | None = None) 
     n = len(labels)
     names: list[Node] = labels.tolist()
     if n > _MOST_LEARNED:
-        raise ValueError(f"a tree can be learned of {_MOST_LEARNED:,} classes at most, got {n:,}: give one, or 'flat'.")
+        raise ValueError(
+            f"a tree can be learned for at most {_MOST_LEARNED:,} classes, got {n:,}: give a tree, or 'flat'."
+        )
     k = round(math.sqrt(n)) if n_groups is None else n_groups
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise ValueError(f"n_groups must be None or a positive integer, got {n_groups!r}.")
@@ -392,7 +394,7 @@ def _grouped(labels: list[Node], groups: NDArray[Any]) -> dict[Node, Node | None
 
 
 def tree_of(tree: Any, labels: list[Any]) -> LabelTree | None:
-    """The tree that is meant: the one given, or that of labels which are paths, or none."""
+    """The given tree, or the tree of labels that are paths, or None."""
     if tree is not None:
         return LabelTree.of(tree)
     return LabelTree.from_paths(labels) if are_paths(labels) else None

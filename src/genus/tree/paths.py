@@ -60,7 +60,7 @@ class TreePaths:
         return self.nodes[self.indptr[c] : self.indptr[c + 1]]
 
     def name(self, node: int) -> Any:
-        """What a node is called. The leaf of a class that has others below it is the class itself."""
+        """The name of a node. The leaf of a class that has others below it is the class itself."""
         n = len(self.labels)
         if node < n:
             label = self.labels[node]
