@@ -25,7 +25,7 @@ dev:
 demo: run
 	@$(BIN)/genus demo
 
-# MARKS chooses by mark ("slow or data"), TESTS by name, for instance: make test TESTS="tests/test_text.py -k stem"
+# MARKS chooses by mark ("slow or data"), TESTS by name, for instance: make test TESTS="tests/text/test_vectorizer.py -k stem"
 MARKS := not slow
 WORKERS := --numprocesses logical --maxprocesses 4 --dist worksteal
 test: dev

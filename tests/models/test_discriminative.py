@@ -267,7 +267,7 @@ def test_old_evidence_fades_at_its_half_life():
     clf = DiscriminativeNB(decay=10, shuffle=False).fit(X, y)
     before = clf._accumulator.learner.evidence(0, np.array([0]))[0][0]
     for _ in range(10):
-        clf.partial_fit(0 * X[:1], ["a"])  # empty documents self_train no words
+        clf.partial_fit(0 * X[:1], ["a"])  # empty documents teach no words
     assert clf._accumulator.learner.evidence(0, np.array([0]))[0][0] == pytest.approx(before / 2, rel=1e-12)
 
 

@@ -286,7 +286,7 @@ def test_the_best_class_is_that_of_the_exact_scores_however_near_another_comes(n
     clf.fit(sparse.vstack([X * spread, alike]), np.append(y, range(n_classes)))
     many = sparse.csr_array(sparse.vstack([X, X * 1e-3, X * 1e39, sparse.csr_array((3, 60))]))
     exact = clf.classes_[clf.predict_joint_log_proba(many).argmax(axis=1)]
-    clf._parameters.scores._rough.make(1)  # so that it is used
+    clf._parameters.scores._quantized.make(1)  # so that it is used
     for n_jobs in (1, 3):
         np.testing.assert_array_equal(clf.set_params(n_jobs=n_jobs).predict(many), exact)
 

@@ -279,7 +279,7 @@ def test_the_best_class_is_that_of_the_exact_scores_however_near_another_comes(n
     once = random.poisson(2.0, (1, 60)) + 1.0  # every class the same, but for the spread
     alike = sparse.csr_matrix(once + spread * random.random((n_classes, 60)))
     clf = MultinomialNB(prior_scale=0).fit(sparse.vstack([X * spread, alike]), np.append(y, range(n_classes)))
-    clf._parameters._rough.make(1)  # so that it is used
+    clf._parameters._quantized.make(1)  # so that it is used
     many = sparse.vstack([X, X * 1e-3, X * 1e39, sparse.csr_matrix((3, 60))]).tocsr()
     exact = clf.predict_joint_log_proba(many)
     for n_jobs in (1, 3):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from genus import PLSAClassifier, TextClassifier, load, save
-from reference import aspect as reference
+from reference import plsa as reference
 
 pytestmark = pytest.mark.kernel
 

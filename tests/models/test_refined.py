@@ -163,7 +163,7 @@ def test_the_best_class_is_that_of_the_exact_scores(n_classes):
     clf = RefinedNB().fit(X, rng.permutation(np.arange(300) % n_classes))
     exact = clf.classes_[clf.predict_joint_log_proba(X).argmax(axis=1)]
     np.testing.assert_array_equal(clf.predict(X), exact)
-    clf._parameters._rough.make(1)
+    clf._parameters._quantized.make(1)
     for n_jobs in (1, 3):
         np.testing.assert_array_equal(clf.set_params(n_jobs=n_jobs).predict(X), exact)
 

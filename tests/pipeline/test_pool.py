@@ -189,7 +189,7 @@ def test_answers_from_rough_scores_are_those_of_the_exact_ones(monkeypatch):
     exact = pool.classes_[pool._sums(pool._counted(texts)).argmax(axis=1)]
     for member in pool.members:
         if not isinstance(member.model, TiedDocumentMixture):
-            member.model._parameters._rough.make(2)
+            member.model._parameters._quantized.make(2)
     scored, sums = [], Pool._sums
 
     def counting(self, counted):
@@ -214,7 +214,7 @@ def test_texts_whose_classes_are_too_near_for_rough_scores_are_scored_again():
     pool.temperatures, pool.weights = pool.temperatures[:2], pool.weights[:2]
     exact = pool._sums(pool._counted(TEXTS))
     for part in pool.members:
-        part.model._parameters._rough.make(2)
+        part.model._parameters._quantized.make(2)
     total, distances = np.zeros_like(exact), np.zeros(len(TEXTS))
     refined._add_scores(pool._counted(TEXTS)[0].rows, np.ones(len(TEXTS)), total, distances)
     assert (np.diff(np.sort(total), axis=1)[:, -1] <= distances).all()

@@ -23,7 +23,7 @@ _ENOUGH = 16
 
 
 class LazyQuantized:
-    """The rough copy of a table, which is made once so much was asked that it would have paid."""
+    """The quantized copy of a table, which is made once so much was asked that it would have paid."""
 
     def __init__(self, arrays: tuple[Int64, Int32, NDArray[Any]], parents: Int32, n_classes: int) -> None:
         self.columns = parents, n_classes
@@ -68,8 +68,8 @@ class ScoreTable:
     def best_classes(self, rows: SparseRows, threads: int) -> Int32:
         """The number of the best class of each document, the first of equal ones."""
         best: Int32
-        if (rough := self._rough_for(rows, threads)) is not None:
-            best = _core.best_classes_by_quantized(rough, *self._given(rows, *self._rough.columns, threads))
+        if (quantized := self._quantized_for(rows, threads)) is not None:
+            best = _core.best_classes_by_quantized(quantized, *self._given(rows, *self._quantized.columns, threads))
         else:
             best = _core.best_classes(*self._given(rows, threads))
         return best
@@ -83,8 +83,8 @@ class ScoreTable:
 
     def add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64, threads: int) -> None:
         """Add the documents' scores, each times its factor: see `PosteriorClassifier._add_scores`."""
-        if (rough := self._rough_for(rows, threads)) is not None:
-            _core.add_quantized_scores(rough, *self._given(rows, factors, total, distances, threads))
+        if (quantized := self._quantized_for(rows, threads)) is not None:
+            _core.add_quantized_scores(quantized, *self._given(rows, factors, total, distances, threads))
         else:
             _core.add_scaled_rows(self.scores(rows, threads), factors, total, threads)
 
@@ -92,12 +92,12 @@ class ScoreTable:
         """What kernels are given: this table, documents, and more."""
         return *self.arrays, rows.indptr, rows.indices, rows.data, self.bias, self.log_uniform, *more
 
-    def _rough_for(self, rows: SparseRows, threads: int) -> QuantizedTable | None:
+    def _quantized_for(self, rows: SparseRows, threads: int) -> QuantizedTable | None:
         """Two classes are read at once as they are."""
-        return self._rough.for_rows(rows, threads) if len(self.bias) > 2 else None
+        return self._quantized.for_rows(rows, threads) if len(self.bias) > 2 else None
 
     @cached_property
-    def _rough(self) -> LazyQuantized:
+    def _quantized(self) -> LazyQuantized:
         return LazyQuantized(self.arrays, np.empty(0, np.int32), len(self.bias))  # no column has a parent
 
     def row(self, w: int) -> slice:

@@ -58,7 +58,7 @@ class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
         Words are present or absent, whatever their count. Otherwise x_dw is the count, or any weight.
     shuffle : bool, default=True
         Whether `fit` learns in random order, another for each pass. Documents sorted by class, taken in that order,
-        self_train next to nothing.
+        teach it next to nothing.
     random_state : int, RandomState or None, default=None
         Makes the order of `fit`.
     average : bool, default=False

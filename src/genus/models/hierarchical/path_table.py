@@ -96,14 +96,14 @@ class PathTable:
             rows.indptr, rows.indices, rows.data, table.bias, table.log_uniform, self.parents, self.n_classes, threads
         )  # fmt: skip
         best: Int32
-        if (rough := self._rough.for_rows(rows, threads)) is not None:
-            best = _core.best_classes_by_quantized(rough, *table.arrays, *documents)
+        if (quantized := self._quantized.for_rows(rows, threads)) is not None:
+            best = _core.best_classes_by_quantized(quantized, *table.arrays, *documents)
         else:
             best = _core.best_classes_of_paths(*table.arrays, *documents)
         return best
 
     @cached_property
-    def _rough(self) -> LazyQuantized:
+    def _quantized(self) -> LazyQuantized:
         """With the paths of common words summed, so that these cost what they cost without a tree."""
         return LazyQuantized(self.table.arrays, self.parents, self.n_classes)
 
