@@ -19,18 +19,20 @@ from __future__ import annotations
 import json
 import math
 import os
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from genus._registry import CLASSES, RETIRED_PARAMETERS, load_class
 from genus.base.arrays import Strings
-from genus.base.protocol import KeepsState, offers
 from genus.errors import ModelFileError
 from genus.io import safetensors as _safetensors
 from genus.io.model_header import FORMAT, model_tree, reason_of
 from genus.io.safetensors import DTYPES, Array
 from genus.io.safetensors_header import FormatError, JsonObject, read_header
+
+if TYPE_CHECKING:
+    from genus.base.protocol import KeepsState
 
 _DTYPES = {dtype.name: dtype for dtype in DTYPES.values()}
 _TYPES: dict[str, type] = {name: dtype.type for name, dtype in _DTYPES.items()}
@@ -191,7 +193,11 @@ class _Encoder:
 
 def _is_ours(value: object) -> TypeGuard[KeepsState]:
     name = type(value).__name__
-    return name in CLASSES and offers(value, KeepsState) and _resolve(name) is type(value)
+    if name not in CLASSES:
+        return False
+    from genus.base.protocol import KeepsState, offers  # with scikit-learn: whoever has such an object has loaded it
+
+    return offers(value, KeepsState) and _resolve(name) is type(value)
 
 
 def _kind(value: object) -> str:
