@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,18 +55,20 @@ Capability = TypeVar("Capability")
 
 
 def offers(model: object, capability: Callable[..., Capability]) -> TypeIs[Capability]:
-    """Whether an object has all methods of a capability.
+    """Whether an object has all methods and attributes of a capability.
 
     The object is asked, and not its class as ``isinstance`` would: a method that scikit-learn's ``available_if`` hides
     from a model is not there.
     """
-    return all(hasattr(model, name) for name in _methods(capability))
+    return all(hasattr(model, name) for name in _members(capability))
 
 
 @cache
-def _methods(capability: type) -> tuple[str, ...]:
-    members = (item for base in capability.__mro__ for item in vars(base).items())
-    return tuple(name for name, member in members if isinstance(member, FunctionType) and not name.startswith("__"))
+def _members(capability: type) -> frozenset[str]:
+    protocols = [base for base in capability.__mro__ if base not in (Protocol, Generic, object)]
+    methods = {n for base in protocols for n, member in vars(base).items() if isinstance(member, FunctionType)}
+    attributes = {name for base in protocols for name in vars(base).get("__annotations__", ())}
+    return frozenset(name for name in methods | attributes if not name.startswith("__"))
 
 
 # Every model
