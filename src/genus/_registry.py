@@ -32,8 +32,13 @@ CLASSES = {
     "Vectorizer": "genus.text.vectorizer",
 }
 
-# Parameters that old model files store and that no longer exist: they are skipped when a file is opened.
-RETIRED_PARAMETERS = {"TiedDocumentMixture": {"tolerance"}}
+# Parameters that old model files store and that have another name now, or none: those are skipped.
+_SPELLING = {"unlabelled": "unlabeled", "unlabelled_weight": "unlabeled_weight"}
+RETIRED_PARAMETERS: dict[str, dict[str, str | None]] = {
+    "GaussianNonlinearBayes": {**_SPELLING},
+    "NonlinearBayes": {**_SPELLING},
+    "TiedDocumentMixture": {"tolerance": None},
+}
 
 MODELS = {
     "nb": "MultinomialNB",

@@ -440,7 +440,7 @@ def test_what_makes_no_sense_is_named(parameters, arguments, match):
 # Texts without labels
 
 
-def test_unlabelled_texts_teach_new_words():
+def test_unlabeled_texts_teach_new_words():
     few, more = tickets(9, seed=6), tickets(400, seed=7)
     test = tickets(300, seed=8)
     alone = TextClassifier().fit(*few)
@@ -458,7 +458,7 @@ def test_a_label_of_none_is_no_label():
     np.testing.assert_array_equal(apart.predict_log_proba(TEXTS), mixed.predict_log_proba(TEXTS))
 
 
-def test_unlabelled_texts_that_mislead_are_left_out():
+def test_unlabeled_texts_that_mislead_are_left_out():
     rng = np.random.default_rng(9)
     words = [word for kind in KINDS.values() for word in kind]
     noise = [" ".join(rng.choice(words, 30)) for _ in range(300)]
@@ -473,7 +473,7 @@ def test_unlabelled_texts_that_mislead_are_left_out():
 
 
 @pytest.mark.parametrize("model", ["nb", "refined"])
-def test_only_auto_learns_from_unlabelled_texts(model):
+def test_only_auto_learns_from_unlabeled_texts(model):
     with pytest.raises(ValueError, match="auto"):
         TextClassifier(model).fit(TEXTS, LABELS, unlabeled=["more"])
 

@@ -37,12 +37,12 @@ values = st.one_of(
 
 
 @st.composite
-def tasks(draw, values=values, unlabelled=True):
+def tasks(draw, values=values, unlabeled=True):
     """Documents, classes (-1 for none), weights, and nodes; every class has a document with weight."""
     n_classes = draw(st.integers(1, 3))
     n, n_words = draw(st.integers(n_classes, 9)), draw(st.integers(1, 6))
     X = np.array(draw(st.lists(st.lists(values, min_size=n_words, max_size=n_words), min_size=n, max_size=n)))
-    lowest = -1 if unlabelled and draw(st.booleans()) else 0
+    lowest = -1 if unlabeled and draw(st.booleans()) else 0
     rest = n - n_classes
     codes = [*range(n_classes), *draw(st.lists(st.integers(lowest, n_classes - 1), min_size=rest, max_size=rest))]
     weights = [1.0] * n_classes + draw(st.lists(st.sampled_from([0.0, 1.0, 0.1, 2.5]), min_size=rest, max_size=rest))
@@ -152,7 +152,7 @@ def test_the_model_is_the_m_step_of_the_best_repetition(task, how, posterior):
         return
     labels = np.array([None if c < 0 else f"c{c}" for c in codes], dtype=object)
     clf = NonlinearBayes(
-        2, 3, 4, n_averaged=1, posterior=posterior, min_documents=0, validation_fraction=0, unlabelled_weight=1.0,
+        2, 3, 4, n_averaged=1, posterior=posterior, min_documents=0, validation_fraction=0, unlabeled_weight=1.0,
         random_state=5, **how,
     ).fit(X, labels, weights)  # fmt: skip
     node_starts = np.concatenate(([0], np.cumsum(clf.n_hidden_)))
@@ -166,7 +166,7 @@ def test_the_model_is_the_m_step_of_the_best_repetition(task, how, posterior):
     np.testing.assert_allclose(clf.predict_proba(X), np.exp(expected), atol=1e-5)
 
 
-@given(tasks(st.floats(-3, 3, width=32), unlabelled=True), st.booleans(), st.integers(1, 4))
+@given(tasks(st.floats(-3, 3, width=32), unlabeled=True), st.booleans(), st.integers(1, 4))
 @settings(deadline=None, max_examples=100)
 def test_the_gaussian_kernel_is_em(task, hard, n_iterations):
     X, codes, weights, node_starts = task
@@ -223,11 +223,11 @@ def test_the_gaussian_likelihood_never_falls():
 @pytest.mark.parametrize(
     "estimator", [NonlinearBayes(), NonlinearBayes(em="hard", n_hidden="auto"), GaussianNonlinearBayes(3)]
 )
-@pytest.mark.parametrize("n_unlabelled", [0, 20])
-def test_results_do_not_depend_on_the_number_of_threads(estimator, n_unlabelled):
+@pytest.mark.parametrize("n_unlabeled", [0, 20])
+def test_results_do_not_depend_on_the_number_of_threads(estimator, n_unlabeled):
     X, y = corpus()
     X, y = X.toarray(), y.astype(object)
-    y[:n_unlabelled] = None
+    y[:n_unlabeled] = None
     found = []
     for n_jobs in (1, 2, 7):
         clf = estimator.set_params(random_state=0, min_documents=5, n_jobs=n_jobs).fit(X, y)
@@ -403,17 +403,17 @@ def test_documents_without_labels_help(estimator):
     X = rng.poisson(rng.random((2, 60))[y]).astype(float)
     few = y.astype(object)
     few[8:600] = None
-    alone = clone(estimator).set_params(random_state=0, unlabelled_weight=0.0).fit(X[:600], few[:600])
-    joined = clone(estimator).set_params(random_state=0, unlabelled_weight=1.0).fit(X[:600], few[:600])
+    alone = clone(estimator).set_params(random_state=0, unlabeled_weight=0.0).fit(X[:600], few[:600])
+    joined = clone(estimator).set_params(random_state=0, unlabeled_weight=1.0).fit(X[:600], few[:600])
     assert joined.score(X[600:], y[600:]) > alone.score(X[600:], y[600:]) + 0.05
     np.testing.assert_array_equal(alone.class_count_, np.bincount(y[:8]))
 
 
-def test_unlabelled_documents_without_weight_change_nothing():
+def test_unlabeled_documents_without_weight_change_nothing():
     X, y = corpus()
     more = np.concatenate([y.astype(object), [None] * 60])
     clf = NonlinearBayes(min_documents=5, random_state=0).fit(X, y)
-    other = clf.__class__(min_documents=5, random_state=0, unlabelled_weight=0).fit(sparse.vstack([X, X[:60]]), more)
+    other = clf.__class__(min_documents=5, random_state=0, unlabeled_weight=0).fit(sparse.vstack([X, X[:60]]), more)
     np.testing.assert_allclose(clf.predict_proba(X), other.predict_proba(X), atol=1e-9)
 
 
@@ -422,7 +422,7 @@ def test_a_value_may_stand_for_no_label():
     numbers = np.array([int(label[-1]) for label in y])
     numbers[::4] = -1
     assert NonlinearBayes(random_state=0).fit(X, numbers).classes_.tolist() == [-1, 0, 1, 2]
-    assert NonlinearBayes(unlabelled=-1, random_state=0).fit(X, numbers).classes_.tolist() == [0, 1, 2]
+    assert NonlinearBayes(unlabeled=-1, random_state=0).fit(X, numbers).classes_.tolist() == [0, 1, 2]
 
 
 # Bad and unusual input
@@ -437,7 +437,7 @@ def test_a_value_may_stand_for_no_label():
     ({"em": "medium"}, "em must be 'soft' or 'hard'"), ({"posterior": "x"}, "posterior must be"),
     ({"node_prior": "x"}, "node_prior must be"), ({"smoothing": "x"}, "smoothing must be"),
     ({"init": "points"}, "init must be"), ({"validation_fraction": 1.0}, "validation_fraction must be"),
-    ({"unlabelled_weight": -1}, "unlabelled_weight must be"), ({"n_averaged": 0}, "n_averaged must be"),
+    ({"unlabeled_weight": -1}, "unlabeled_weight must be"), ({"n_averaged": 0}, "n_averaged must be"),
     ({"prior_scale": float("nan")}, "prior_scale must be"), ({"n_jobs": 0}, "n_jobs must be"),
 ])  # fmt: skip
 def test_parameters_are_checked(params, message):

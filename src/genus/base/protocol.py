@@ -162,8 +162,8 @@ class RemembersDocuments(Protocol):
 class LearnsUnlabeled(Protocol):
     """Learns from documents without a label too."""
 
-    unlabelled: Any
-    unlabelled_weight: float
+    unlabeled: Any
+    unlabeled_weight: float
 
 
 # Selection

@@ -229,8 +229,9 @@ class _Decoder:
         if name not in CLASSES:
             raise FormatError(f"holds a {name[:60]!r}, which is no class of this genus")
         cls = _resolve(name)
-        kept = {key: value for key, value in params.items() if key not in RETIRED_PARAMETERS.get(name, ())}
-        arguments = {key: self.value(value, f"{name}'s {key[:60]}") for key, value in kept.items()}
+        retired = RETIRED_PARAMETERS.get(name, {})
+        named = [(retired.get(key, key), value) for key, value in params.items()]
+        arguments = {key: self.value(value, f"{name}'s {key[:60]}") for key, value in named if key is not None}
         try:
             model = cls(**arguments)
         except Exception as error:  # a hostile file may provoke anything

@@ -185,7 +185,7 @@ class TunedPeer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _learn_own_answers(self, texts: Sequence[str], labels: NDArray[Any], unlabeled: Sequence[str]) -> None:
-        """Self-training, once: the peer's answers for unlabelled texts, learned with the others."""
+        """Self-training, once: the peer's answers for unlabeled texts, learned with the others."""
         X, more = self.words_.transform(texts), self.words_.transform(unlabeled)
         answers = np.concatenate([labels, self.model_.predict(more)])
         self.model_.fit(sparse.vstack([X, more]).tocsr(), answers)

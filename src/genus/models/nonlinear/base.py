@@ -74,8 +74,8 @@ class HiddenNodesClassifier(PosteriorClassifier[Rows]):
     min_documents: int
     validation_fraction: float
     prior_scale: float
-    unlabelled: object
-    unlabelled_weight: float
+    unlabeled: object
+    unlabeled_weight: float
     random_state: Seed
     n_features_in_: int
     _learned: Learned
@@ -107,7 +107,7 @@ class HiddenNodesClassifier(PosteriorClassifier[Rows]):
         X : array or sparse matrix of shape (n_documents, n_features)
             The documents.
         y : array of shape (n_documents,)
-            Labels: text or numbers; None, or the value of ``unlabelled``, for documents without one.
+            Labels: text or numbers; None, or the value of ``unlabeled``, for documents without one.
         sample_weight : array of shape (n_documents,), default=None
             How often each document counts: not negative, 1 by default.
         groups : array of shape (n_documents,), default=None
@@ -129,7 +129,7 @@ class HiddenNodesClassifier(PosteriorClassifier[Rows]):
         labels = check_labels(y)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         task = make_task(
-            labels, sample_weight, groups, unlabelled=self.unlabelled, unlabelled_weight=self.unlabelled_weight,
+            labels, sample_weight, groups, unlabeled=self.unlabeled, unlabeled_weight=self.unlabeled_weight,
             validation_fraction=self.validation_fraction, seed=seed,
         )  # fmt: skip
         kept = self._fit_task(rows, task, seed)
@@ -164,7 +164,7 @@ class HiddenNodesClassifier(PosteriorClassifier[Rows]):
         check_choice("init", self.init, self._starts)
         check_not_negative("prior_scale", self.prior_scale)
         check_number("validation_fraction", self.validation_fraction, 0, 0.9, "a number from 0 to 0.9")
-        check_not_negative("unlabelled_weight", self.unlabelled_weight)
+        check_not_negative("unlabeled_weight", self.unlabeled_weight)
         n_threads(self.n_jobs)
 
     # Looking inside

@@ -136,7 +136,7 @@ class GaussianNonlinearBayes(HiddenNodesClassifier[Float64]):
         nothing, the square of this part of its variance over all documents. Positive.
     init : {"points", "near-uniform", "random"}, default="points"
         How EM starts: with means at random points of the class, or with shares as in `NonlinearBayes`.
-    n_averaged, em, min_documents, validation_fraction, prior_scale, unlabelled, unlabelled_weight, \
+    n_averaged, em, min_documents, validation_fraction, prior_scale, unlabeled, unlabeled_weight, \
 random_state, n_jobs
         As in `NonlinearBayes`.
 
@@ -180,8 +180,8 @@ validation_scores_, repetitions_
         min_documents: int = 40,
         validation_fraction: float = 0.1,
         prior_scale: float = 1.0,
-        unlabelled: object = None,
-        unlabelled_weight: float = 0.1,
+        unlabeled: object = None,
+        unlabeled_weight: float = 0.1,
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -195,8 +195,8 @@ validation_scores_, repetitions_
         self.min_documents = min_documents
         self.validation_fraction = validation_fraction
         self.prior_scale = prior_scale
-        self.unlabelled = unlabelled
-        self.unlabelled_weight = unlabelled_weight
+        self.unlabeled = unlabeled
+        self.unlabeled_weight = unlabeled_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -65,10 +65,10 @@ class NonlinearBayes(HiddenNodesClassifier[SparseRows]):
         end. With 0, and for classes too small, repetitions are chosen by what EM maximises.
     prior_scale : float, default=1.0
         Multiplies the log prior; 0 ignores it. Not negative.
-    unlabelled : label, default=None
+    unlabeled : label, default=None
         The label that stands for having none, such as -1, beside None. EM finds out which class and node such
         documents belong to.
-    unlabelled_weight : float, default=0.1
+    unlabeled_weight : float, default=0.1
         How much a document without label counts.
     random_state : int, RandomState or None, default=None
         Seed of the random starts and of the documents held out.
@@ -149,8 +149,8 @@ class NonlinearBayes(HiddenNodesClassifier[SparseRows]):
         min_documents: int = 40,
         validation_fraction: float = 0.1,
         prior_scale: float = 1.0,
-        unlabelled: object = None,
-        unlabelled_weight: float = 0.1,
+        unlabeled: object = None,
+        unlabeled_weight: float = 0.1,
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -167,8 +167,8 @@ class NonlinearBayes(HiddenNodesClassifier[SparseRows]):
         self.min_documents = min_documents
         self.validation_fraction = validation_fraction
         self.prior_scale = prior_scale
-        self.unlabelled = unlabelled
-        self.unlabelled_weight = unlabelled_weight
+        self.unlabeled = unlabeled
+        self.unlabeled_weight = unlabeled_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -26,7 +26,7 @@ class Task:
 
     labels: Labels
     codes: Int32
-    weights: Float64  # of labelled and unlabelled documents alike
+    weights: Float64  # of labelled and unlabeled documents alike
     held_out: Int32
     node_starts: Int64  # class c has the nodes node_starts[c] to node_starts[c + 1]
 
@@ -122,13 +122,13 @@ def make_task(
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
     *,
-    unlabelled: object,
-    unlabelled_weight: float,
+    unlabeled: object,
+    unlabeled_weight: float,
     validation_fraction: float,
     seed: int,
 ) -> Task:
     """A task without nodes yet."""
-    missing = find_unlabelled(y, unlabelled)
+    missing = find_unlabeled(y, unlabeled)
     if missing.all():
         raise ValueError("y must hold the label of at least one document.")
     labels, known = encode_labels(y[~missing])
@@ -138,19 +138,19 @@ def make_task(
     weights = np.ones(len(y)) if weights is None else weights
     if not weights[~missing].any():
         raise ValueError("sample_weight must be above zero for at least one document with a label.")
-    weights[missing] *= unlabelled_weight
+    weights[missing] *= unlabeled_weight
     numbers = None if groups is None else _group_numbers(groups, len(y))
     held_out = hold_out(codes, weights, numbers, validation_fraction, seed)
     return Task(labels, codes, weights, held_out, np.arange(len(labels) + 1))
 
 
-def find_unlabelled(y: Labels, unlabelled: object) -> NDArray[np.bool_]:
+def find_unlabeled(y: Labels, unlabeled: object) -> NDArray[np.bool_]:
     """Documents whose label is None, or the value that stands for having none."""
     missing = np.zeros(len(y), dtype=bool)
     if y.dtype == object:
         missing |= np.array([label is None for label in y.tolist()], dtype=bool)
-    if unlabelled is not None:
-        missing |= np.array([label == unlabelled for label in y.tolist()], dtype=bool)
+    if unlabeled is not None:
+        missing |= np.array([label == unlabeled for label in y.tolist()], dtype=bool)
     return missing
 
 
