@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
@@ -15,6 +14,7 @@ import genus
 from genus import _core
 from genus.datasets import find_dataset
 from genus.experiments.harness.table import Cell, Experiment, Row, versions
+from genus.io.atomic import write_text
 
 # Files of the package that change no figure: they show what was found.
 _SHOWING = ("cli", "report", "demo")
@@ -53,7 +53,7 @@ class Store:
         file = self._file(cell.row, cell.system)
         if file:
             how = [*self._how, data_checksum(row.data)]
-            write_whole(file, json.dumps({"how": how, "cell": asdict(cell)}, indent=1, default=_plain))
+            write_text(file, json.dumps({"how": how, "cell": asdict(cell)}, indent=1, default=_plain))
 
     def _file(self, row: str, system: str) -> Path | None:
         if self._folder is None:
@@ -97,10 +97,3 @@ def _checksum_of(file: Path, size: int, modified: int) -> str:
 
 def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else str(value)
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Written completely or not at all, so that a file of an interrupted run can be read."""
-    temporary = file.with_name(f".{file.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, file)
