@@ -36,8 +36,8 @@ using AddRows = std::array<void (*)(std::span<const float> rows, const Csr<Value
                                     std::int64_t first, std::int64_t last, float* sums, RowSums& weights),
                            most_in_order>;
 
-// How many terms are added apart depends on the width of vectors: bits differ between levels, never by more than
-// rounding.
+// How many terms are added apart depends on the width of vectors: bits differ between levels, never by more
+// than rounding.
 struct QuantizedKernels {
   // sums = sum over terms of x * row, for all classes of `width`, whole blocks. Cost: 2 bytes, one conversion
   // and one multiply-add per term and class.
