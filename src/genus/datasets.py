@@ -19,6 +19,7 @@ from genus.errors import DataError
 from genus.io.tables import read_objects
 
 if TYPE_CHECKING:
+    import numpy as np
     from scipy.sparse import csr_matrix
 
 _SUFFIXES = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.bz2")
@@ -54,7 +55,7 @@ class Dataset:
     def multilabel(self) -> bool:
         return bool(self.labels) and isinstance(self.labels[0], list)
 
-    def matrix(self, words: Sequence[str] | None = None) -> tuple[csr_matrix[Any], list[str]]:
+    def matrix(self, words: Sequence[str] | None = None) -> tuple[csr_matrix[np.float64], list[str]]:
         """The counts as sparse rows, and the words of its columns: those given, or all there are, sorted."""
         if self.counts is None:
             raise DataError(f"{self.name} has texts, not counts: count their words with a Vectorizer")
@@ -63,7 +64,7 @@ class Dataset:
 
 def count_matrix(
     counts: Iterable[dict[str, int]], words: Sequence[str] | None = None
-) -> tuple[csr_matrix[Any], list[str]]:
+) -> tuple[csr_matrix[np.float64], list[str]]:
     """Documents given as word counts in sparse rows.
 
     >>> matrix, words = count_matrix([{"b": 2}, {"a": 1, "b": 1}])

@@ -26,6 +26,8 @@ from genus.explain import Explanation
 from genus.report import Evaluation, evaluate
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from rich.console import Console, ConsoleOptions, RenderResult
 
 # The chapters of the Python library reference, the smallest merged with a similar one. Superseded modules are left
@@ -154,7 +156,7 @@ def _from_source(node: ast.Module | ast.ClassDef) -> Iterator[str]:
                 yield from _from_source(inner)
 
 
-def _from_native(holder: Any) -> Iterator[str]:
+def _from_native(holder: ModuleType | type) -> Iterator[str]:
     for name, value in sorted(vars(holder).items()):
         if name.startswith("_") or not callable(value):
             continue
@@ -231,7 +233,7 @@ class Demo:
             unlearning=_unlearning(clf, tests),
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain values, ready for JSON; the same on every run of one Python."""
         return {
             "python": sys.version.split()[0],
@@ -394,6 +396,6 @@ def _is_rejected(why: Explanation) -> bool:
     return why.typicality is not None and why.typicality < REJECT
 
 
-def _module(label: Any) -> str:
+def _module(label: object) -> str:
     """The last part of a path."""
     return str(label).rpartition("/")[2]

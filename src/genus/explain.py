@@ -6,10 +6,12 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
+
+    from genus.base.protocol import Label
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class WordEvidence:
         """The same word with more to say."""
         return replace(self, contribution=self.contribution + contribution, sources=None)
 
-    def to_dict(self) -> dict[str, Any]:
-        values: dict[str, Any] = {"word": self.word, "count": self.count, "contribution": self.contribution}
+    def to_dict(self) -> dict[str, object]:
+        values: dict[str, object] = {"word": self.word, "count": self.count, "contribution": self.contribution}
         if self.sources is not None:
             values["sources"] = dict(zip(("documents", "class", "background"), self.sources, strict=True))
         if self.levels is not None:
@@ -40,7 +42,7 @@ class DocumentEvidence:
     """A training document (its number, counted from 0 as learned) and its share of the text's probability."""
 
     number: int
-    label: Any
+    label: Label
     share: float
 
 
@@ -61,7 +63,7 @@ class HiddenNode:
     ``nearest`` are the training documents (counted from 0 as learned) most typical of it.
     """
 
-    label: Any
+    label: Label
     number: int  # from 1
     share: float
     words: tuple[tuple[str, float], ...]
@@ -81,9 +83,9 @@ class Explanation:
     """
 
     text: str
-    label: Any
+    label: Label
     probability: float
-    against: Any
+    against: Label
     log_odds: float
     prior: float
     words: tuple[WordEvidence, ...]  # the strongest first
@@ -99,7 +101,7 @@ class Explanation:
         """The sum of `terms`."""
         return sum(self.terms.values())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain values, ready for JSON."""
         values = {
             "text": self.text,
@@ -272,5 +274,5 @@ def _number(x: float) -> str:
     return f"{x:g}"
 
 
-def _plain(label: Any) -> Any:
+def _plain(label: object) -> object:
     return label.item() if hasattr(label, "item") else label

@@ -13,7 +13,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
 import click
 
@@ -40,7 +39,7 @@ class _Commands(click.Group):
         found: click.Command = getattr(import_module(f"genus.cli.{_COMMANDS[cmd_name]}"), cmd_name)
         return found
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> None:
         # Here, and not in main: click would handle these two in its own way.
         try:
             super().invoke(ctx)

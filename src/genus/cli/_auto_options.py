@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ from genus.cli._output import cell, console, table
 
 if TYPE_CHECKING:
     from genus.classifier.text_classifier import TextClassifier
+    from genus.tree.label_tree import LabelTree
 
 _OBJECTIVES = ("accuracy", "macro_f1", "micro_f1", "example_f1", "log_loss")
 _METRIC_TITLES = {"accuracy": "accuracy", "example_f1": "example F1", "micro_f1": "micro F1", "macro_f1": "macro F1"}
@@ -56,7 +57,7 @@ def search_options(seconds: float) -> Callable[[Callable[..., None]], Callable[.
     return add
 
 
-def _prior(given: str) -> Any:
+def _prior(given: str) -> str | dict[str, float]:
     if given in ("learned", "uniform"):
         return given
     try:
@@ -68,7 +69,7 @@ def _prior(given: str) -> Any:
     return prior
 
 
-def read_tree(file: str | None) -> Any:
+def read_tree(file: str | None) -> LabelTree | None:
     """The tree that a file holds."""
     if file is None:
         return None
@@ -99,5 +100,5 @@ def print_leaderboard(clf: TextClassifier, n: int) -> None:
         console().print(cell("not every candidate was tried: raise --time-budget to try more", "yellow"))
 
 
-def _listed(settings: dict[str, Any]) -> str:
+def _listed(settings: dict[str, object]) -> str:
     return " ".join(f"{name}={value}" for name, value in settings.items())

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,13 +17,13 @@ import click
 class Checked(click.types.StringParamType):
     """A string parameter with a check, called with its value, all parameters (which say how to read data) and name."""
 
-    def __init__(self, name: str, check: Callable[[str, dict[str, Any], str], None]) -> None:
+    def __init__(self, name: str, check: Callable[[str, dict[str, object], str], None]) -> None:
         self.name = name
         self.check = check
 
 
 class _Command(click.Command):
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         for param in self.params:
             value = ctx.params.get(param.name or "")
             if isinstance(param.type, Checked) and value is not None:
@@ -35,25 +34,25 @@ class _Command(click.Command):
 command = partial(click.command, cls=_Command)
 
 
-def _model(path: str, given: dict[str, Any], option: str) -> None:
+def _model(path: str, given: dict[str, object], option: str) -> None:
     from genus.io.model_header import check_model_file
 
     check_model_file(path)
 
 
-def _data(data: str, given: dict[str, Any], option: str, *, need_labels: bool) -> None:
+def _data(data: str, given: dict[str, object], option: str, *, need_labels: bool) -> None:
     from genus.cli._input import Reading, check
 
     check(data, Reading.of(given), need_labels=need_labels)
 
 
-def _texts(data: str, given: dict[str, Any], option: str) -> None:
+def _texts(data: str, given: dict[str, object], option: str) -> None:
     from genus.cli._input import Reading, check
 
     check(data, Reading.of(given).of_texts(), need_labels=False)
 
 
-def _target(path: str, given: dict[str, Any], option: str) -> None:
+def _target(path: str, given: dict[str, object], option: str) -> None:
     """A file that cannot be written is an error before the work begins, not after it."""
     target = Path(path)
     if target.is_dir():
@@ -62,12 +61,12 @@ def _target(path: str, given: dict[str, Any], option: str) -> None:
         raise click.BadParameter(f"folder {target.parent} does not exist", param_hint=option)
 
 
-def _folder(path: str, given: dict[str, Any], option: str) -> None:
+def _folder(path: str, given: dict[str, object], option: str) -> None:
     if not Path(path).is_dir():
         raise click.BadParameter(f"folder {path} does not exist", param_hint=option)
 
 
-def _tree(path: str, given: dict[str, Any], option: str) -> None:
+def _tree(path: str, given: dict[str, object], option: str) -> None:
     from genus.cli._input import read_json
 
     if not Path(path).is_fifo():  # a pipe can be read only once

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from genus.base.protocol import Label
     from genus.classifier.text_classifier import TextClassifier
     from genus.io.tables import Table
 
@@ -64,7 +65,7 @@ def data_options(command: Callable[..., None]) -> Callable[..., None]:
     """Adds the options, and gives them to the command as one value, `how`."""
 
     @wraps(command)
-    def packed(**values: Any) -> None:
+    def packed(**values: object) -> None:
         how = Reading.of(values)
         command(how=how, **{name: value for name, value in values.items() if name not in Reading.__dataclass_fields__})
 
@@ -132,7 +133,7 @@ def _name_and_part(data: str) -> tuple[str, str]:
     return name, part or "all"
 
 
-def read_json(file: str, option: str) -> Any:
+def read_json(file: str, option: str) -> object:
     """The JSON in a file that an option names."""
     try:
         return json.loads(Path(file).read_text("utf-8"))
@@ -161,7 +162,7 @@ def save_model(clf: TextClassifier, path: str) -> None:
         raise click.ClickException(str(error)) from error
 
 
-def training_labels(given: Table) -> list[Any]:
+def training_labels(given: Table) -> list[str] | list[set[str]]:
     """The training labels: one per row, or a set per row where rows have several."""
     from genus.errors import DataError
 
@@ -173,7 +174,7 @@ def training_labels(given: Table) -> list[Any]:
     return list(labels)
 
 
-def as_labels(clf: TextClassifier, labels: list[str]) -> list[Any]:
+def as_labels(clf: TextClassifier, labels: list[str]) -> list[str] | list[int]:
     """Labels from a file, converted to the model's type: a model trained in Python may have integer labels."""
     from genus.errors import DataError
 
@@ -185,13 +186,13 @@ def as_labels(clf: TextClassifier, labels: list[str]) -> list[Any]:
         raise DataError("this model's labels are integers, but some labels in the data are not") from error
 
 
-def find_class(clf: TextClassifier, label: str) -> Any:
+def find_class(clf: TextClassifier, label: str) -> Label:
     """The model's class whose name is this text."""
     import difflib
 
     from genus.errors import DataError
 
-    names = {str(known): known for known in clf.classes_.tolist()}
+    names: dict[str, Label] = {str(known): known for known in clf.classes_.tolist()}
     if label in names:
         return names[label]
     close = difflib.get_close_matches(label, names, n=3, cutoff=0.4)

@@ -8,7 +8,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -22,18 +22,18 @@ DELAY = 0.5  # seconds before progress is shown, so that quick work shows none
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def clean(text: Any) -> str:
+def clean(text: object) -> str:
     """On one line, without characters that could steer a terminal: texts and labels may be hostile."""
     line = " ".join(str(text).split())
     return line if line.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 
-def shorten(text: Any, width: int) -> str:
+def shorten(text: object, width: int) -> str:
     line = clean(text)
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def cell(text: Any, style: str = "", *, cut: bool = False) -> Text:
+def cell(text: object, style: str = "", *, cut: bool = False) -> Text:
     """Text from data, never read as rich's markup; wrapped in its column, or cut to one line."""
     from rich.text import Text
 
@@ -65,17 +65,17 @@ def table(*columns: str) -> Table:
     return made
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     click.echo(to_json(value, indent=2))
 
 
-def to_json(value: Any, indent: int | None = None) -> str:
+def to_json(value: object, indent: int | None = None) -> str:
     # A lone surrogate is printed as \udc80 by main's error handler, which is JSON as well.
     plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     return json.dumps(value, ensure_ascii=plain, indent=indent, default=_plain)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.item() if hasattr(value, "item") else str(value)
 
 

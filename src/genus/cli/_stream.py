@@ -9,9 +9,9 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +21,9 @@ from genus.errors import DataError
 from genus.io.columns import LABEL_NAMES, TEXT_NAMES, usual_name
 
 if TYPE_CHECKING:
+    from types import FrameType
+
+    from genus.base.protocol import Label
     from genus.classifier.text_classifier import TextClassifier
 
 _CHUNK = 1 << 16  # bytes read at once: what is read when a signal comes is still learned
@@ -80,7 +83,7 @@ class _Record:
         self._n_right += right
         self.n += 1
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, float]:
         return {
             "documents": self.n,
             "accuracy": round(self._n_right_of_last / max(len(self._last), 1), 4),
@@ -97,7 +100,7 @@ class _Lines:
         self._number = 0
         self.n_malformed = 0
 
-    def examples(self, clf: TextClassifier, stopping: _Stopping, patience: float) -> Iterator[tuple[str, Any] | None]:
+    def examples(self, clf: TextClassifier, stopping: _Stopping, patience: float) -> Iterator[tuple[str, Label] | None]:
         """Text and label of each line; None where nothing came for `patience` seconds."""
         for raw in _raw_lines(stopping, patience):
             if raw is None:
@@ -127,7 +130,7 @@ class _Lines:
             raise _MissingError("label missing")
         return text, label
 
-    def _field(self, record: dict[str, Any], what: str, asked: str | None, usual: Any) -> str:
+    def _field(self, record: dict[str, object], what: str, asked: str | None, usual: Sequence[str]) -> str:
         name = asked or (what if what in record else usual_name(usual, list(record), None))
         value = None if name is None else record.get(name)
         if isinstance(value, list) and len(value) == 1:
@@ -165,7 +168,7 @@ def _signals() -> Iterator[_Stopping]:
     reading, writing = os.pipe()
     stopping = _Stopping(reading)
 
-    def stop(number: int, frame: Any) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
         stopping.asked = True
         os.write(writing, b"\0")
 

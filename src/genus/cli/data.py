@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
 
 import click
 
@@ -69,7 +69,8 @@ def show(name: str, part: str, rows: int, as_json: bool) -> None:
     from genus.datasets import load_dataset
 
     found = load_dataset(name, part)
-    kind, content = ("text", found.texts) if found.texts is not None else ("counts", found.counts or [])
+    kind = "text" if found.texts is not None else "counts"
+    content: Sequence[str | dict[str, int]] = found.texts if found.texts is not None else found.counts or []
     if as_json:
         for document, label in zip(content[:rows], found.labels, strict=False):
             click.echo(to_json({kind: document, "label": label}))
@@ -86,5 +87,5 @@ def show(name: str, part: str, rows: int, as_json: bool) -> None:
     out.print("", shown)
 
 
-def _line(document: Any) -> str:
+def _line(document: str | dict[str, int]) -> str:
     return document if isinstance(document, str) else ", ".join(f"{w} {n}" for w, n in document.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +13,7 @@ from genus.cli._output import cell, clean, console, count, json_option, print_js
 from genus.errors import DataError
 
 if TYPE_CHECKING:
+    from genus.base.protocol import Label
     from genus.classifier.text_classifier import TextClassifier
 
 _CLASSES = 20  # shown in a terminal
@@ -115,11 +116,11 @@ def _classes(clf: TextClassifier, label: str | None, words: int, most: int | Non
     ]
 
 
-def _weighted(words: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
+def _weighted(words: Sequence[tuple[str, float]]) -> list[dict[str, object]]:
     return [{"word": word, "weight": weight} for word, weight in words]
 
 
-def _nodes(clf: TextClassifier, label: Any, words: int) -> dict[str, Any]:
+def _nodes(clf: TextClassifier, label: Label, words: int) -> dict[str, object]:
     """The hidden nodes of a class, if the model has any."""
     from genus.base.protocol import TellsNodes, offers
 
@@ -187,11 +188,11 @@ def _print_summary(about: dict[str, Any], clf: TextClassifier) -> None:
         "ngram_range": [1, 1],
     }
 
-    def listed_text(text: dict[str, Any]) -> str:
+    def listed_text(text: Mapping[str, object]) -> str:
         chosen = {k: v for k, v in text.items() if _plain(v) != usual[k] and k != "n_jobs"}
         return _listed(chosen) or "single words"
 
-    def listed_settings(settings: dict[str, Any]) -> str:
+    def listed_settings(settings: Mapping[str, object]) -> str:
         return _listed({k: v for k, v in settings.items() if v is not None and k != "n_jobs"})
 
     words = f"{clf.vectorizer_.n_columns_:,} hashed columns" if summary["words"] is None else f"{summary['words']:,}"
@@ -220,13 +221,13 @@ def _print_summary(about: dict[str, Any], clf: TextClassifier) -> None:
     console().print(rows, "")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _listed(values: dict[str, Any]) -> str:
+def _listed(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={clean(_short(value))}" for name, value in values.items())
 
 
-def _short(value: Any) -> Any:
+def _short(value: object) -> object:
     return count(len(value), "word") if isinstance(value, list) and len(value) > 4 else value

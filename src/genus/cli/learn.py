@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -123,7 +123,12 @@ def forget(model: str, data: str | None, numbers: tuple[int, ...], how: Reading,
     _print_totals(clf, model)
 
 
-def _totals(clf: TextClassifier) -> dict[str, Any]:
+class _Totals(TypedDict):
+    documents: int | None  # None where the model does not count them
+    classes: int
+
+
+def _totals(clf: TextClassifier) -> _Totals:
     per_class = n_documents(clf)
     return {"documents": None if per_class is None else sum(per_class), "classes": len(clf.classes_)}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,7 @@ from genus.cli._input import Reading, as_labels, data_options, find_class, open_
 from genus.cli._output import cell, clean, console, count, json_option, shorten, table, to_json, working, write_text
 
 if TYPE_CHECKING:
+    from genus.base.protocol import Label
     from genus.classifier.text_classifier import TextClassifier
     from genus.io.tables import Table
     from genus.models.relevance.marking import MarkedText, Review
@@ -88,7 +89,7 @@ def mark(
         console().print(cell(f"wrote {report}"))
 
 
-def _keys(given: Table) -> list[Any]:
+def _keys(given: Table) -> Sequence[object]:
     return given.ids if given.ids is not None else [f"{row:,}" for row in given.rows]
 
 
@@ -130,7 +131,7 @@ def _print_review(clf: TextClassifier, given: Table, review: Review, show: int) 
     _print_suspects(given, review)
 
 
-def _print_ends(clf: TextClassifier, given: Table, ranked: list[int], n: int, label: Any) -> None:
+def _print_ends(clf: TextClassifier, given: Table, ranked: list[int], n: int, label: Label) -> None:
     """The most and the least relevant texts of a class."""
     out = console()
     least = [i for i in ranked[: -n - 1 : -1] if i not in ranked[:n]]

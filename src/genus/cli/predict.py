@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +21,7 @@ from genus.cli._output import (
 )
 
 if TYPE_CHECKING:
+    from genus.base.protocol import Label
     from genus.classifier.text_classifier import TextClassifier
     from genus.io.tables import Table
 
@@ -90,7 +91,7 @@ def predict(
         tables = chunks(data, how, size=max(1, min(10_000, _MAX_PROBABILITIES // top)), need_labels=False)
     sets = is_multilabel(clf) and top == 1
     if sets:
-        lines: Any = _JsonSets() if as_json else _SetLines(clf)
+        lines: _JsonSets | _JsonLines | _Lines = _JsonSets() if as_json else _SetLines(clf)
     else:
         lines = _JsonLines(proba, top) if as_json else _Lines(clf, top)
     done = 0
@@ -111,7 +112,7 @@ def predict(
             progress(done := done + len(given))
 
 
-def _sets_of_labels(clf: TextClassifier, texts: list[str]) -> tuple[list[list[Any]], list[list[float]]]:
+def _sets_of_labels(clf: TextClassifier, texts: list[str]) -> tuple[list[list[Label]], list[list[float]]]:
     """The labels predicted for each text, the most probable first, and their probabilities."""
     probabilities = clf.predict_proba(texts)
     names = clf.classes_.tolist()
@@ -132,9 +133,9 @@ def _messages(messages: tuple[str, ...]) -> Table:
 class _JsonSets:
     """An object per row, with the predicted labels."""
 
-    def of(self, given: Table, labels: list[list[Any]], probabilities: list[list[float]]) -> Iterator[str]:
+    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         for i, (names, shares) in enumerate(zip(labels, probabilities, strict=True)):
-            answer: dict[str, Any] = {"row": given.rows[i]}
+            answer: dict[str, object] = {"row": given.rows[i]}
             if given.ids is not None:
                 answer["id"] = given.ids[i]
             yield to_json(answer | {"labels": names, "probabilities": shares})
@@ -146,9 +147,9 @@ class _JsonLines:
     def __init__(self, proba: bool, top: int) -> None:
         self.proba, self.top = proba, top
 
-    def of(self, given: Table, labels: list[list[Any]], probabilities: list[list[float]]) -> Iterator[str]:
+    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         for i, (names, shares) in enumerate(zip(labels, probabilities, strict=True)):
-            answer: dict[str, Any] = {"row": given.rows[i]}
+            answer: dict[str, object] = {"row": given.rows[i]}
             if given.ids is not None:
                 answer["id"] = given.ids[i]
             answer |= {"label": names[0], "probability": shares[0]}
@@ -170,7 +171,7 @@ class _Lines:
         self.top = top
         self.first = True
 
-    def of(self, given: Table, labels: list[list[Any]], probabilities: list[list[float]]) -> Iterator[str]:
+    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         keys = given.ids if given.ids is not None else [f"{row:,}" for row in given.rows]
         if self.first:
             key = f"{'row' if given.ids is None else 'id':>7}"
@@ -183,7 +184,7 @@ class _Lines:
     def _title(self) -> str:
         return f"{'label':<{self.label_width}}  prob "
 
-    def _pairs(self, names: list[Any], shares: list[float]) -> list[str]:
+    def _pairs(self, names: list[Label], shares: list[float]) -> list[str]:
         from rich.cells import set_cell_size
 
         return [
@@ -191,7 +192,7 @@ class _Lines:
             for name, share in zip(names, shares, strict=True)
         ]
 
-    def _line(self, key: str, text: str, names: list[Any], shares: list[float]) -> str:
+    def _line(self, key: str, text: str, names: list[Label], shares: list[float]) -> str:
         from rich.cells import cell_len, set_cell_size
 
         pairs = self._pairs(names, shares)
@@ -219,7 +220,7 @@ class _SetLines(_Lines):
     def _title(self) -> str:
         return f"{'labels':<{self.label_width}}"
 
-    def _pairs(self, names: list[Any], shares: list[float]) -> list[str]:
+    def _pairs(self, names: list[Label], shares: list[float]) -> list[str]:
         from rich.cells import cell_len
 
         pairs = ", ".join(f"{clean(name)} {share:.3f}" for name, share in zip(names, shares, strict=True)) or "-"

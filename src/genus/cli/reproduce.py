@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -101,7 +101,7 @@ def _write(
     around: dict[str, str],
     *,
     whole: bool,
-) -> dict[str, Any]:
+) -> Mapping[str, object]:
     """The pages and what programs read, in the folder if there is one; returns the latter."""
     from genus.experiments.pages.overview import make_overview
     from genus.experiments.pages.page import make_page

@@ -18,7 +18,9 @@ from genus.cli._output import cell, console, count, json_option, print_json, siz
 from genus.errors import DataError
 
 if TYPE_CHECKING:
+    from genus.base.protocol import Estimator, Params
     from genus.classifier.text_classifier import TextClassifier
+    from genus.text.vectorizer import Vectorizer
 
 _CLASSES = 10  # shown after training
 
@@ -99,7 +101,7 @@ def _frequency(value: str) -> float:
 def train(
     data: str, out: str, model: str | None, alpha: float | None, tree: str | None, settings: tuple[str, ...],
     jobs: int | None, how: Reading, as_json: bool, unlabeled: str | None, time_budget: float, objective: str,
-    class_prior: Any, **text_options: Any,
+    class_prior: str | dict[str, float], **text_options: Any,
 ) -> None:  # fmt: skip
     """Train a model on labeled texts.
 
@@ -124,7 +126,7 @@ def train(
     values = _values(settings)
     # Imports from here on may take a second.
     chosen: Any = "auto" if name == "auto" else _estimator(name, alpha, tree, values)
-    for_auto = {"tree": read_tree(tree), "class_prior": class_prior} if name == "auto" else {}
+    for_auto: Params = {"tree": read_tree(tree), "class_prior": class_prior} if name == "auto" else {}
     vectorizer = _vectorizer(text_options) if name != "auto" or given_text_options else None
 
     with working(f"reading {data}"):
@@ -178,7 +180,11 @@ def train(
 
 
 def _check_options(
-    name: str, alpha: float | None, settings: tuple[str, ...], unlabeled: str | None, class_prior: Any
+    name: str,
+    alpha: float | None,
+    settings: tuple[str, ...],
+    unlabeled: str | None,
+    class_prior: str | dict[str, float],
 ) -> None:
     """Some options are for auto only, others for every model but auto."""
     if name == "auto":
@@ -198,11 +204,11 @@ _TEXT_DEFAULTS = {
 }  # fmt: skip
 
 
-def _has_text_options(options: dict[str, Any]) -> bool:
+def _has_text_options(options: dict[str, object]) -> bool:
     return options != _TEXT_DEFAULTS
 
 
-def _vectorizer(options: dict[str, Any]) -> Any:
+def _vectorizer(options: Params) -> Vectorizer:
     """The vectorizer that the text options describe."""
     import numpy as np
 
@@ -213,7 +219,7 @@ def _vectorizer(options: dict[str, Any]) -> Any:
     return Vectorizer(**chosen, ngram_range=options["ngrams"], split_unspaced=words, dtype=np.float32)
 
 
-def _estimator(model: str, alpha: float | None, tree: str | None, settings: dict[str, Any]) -> Any:
+def _estimator(model: str, alpha: float | None, tree: str | None, settings: Params) -> Estimator:
     from genus._registry import make_model
 
     estimator = make_model(model)
@@ -229,10 +235,11 @@ def _estimator(model: str, alpha: float | None, tree: str | None, settings: dict
         if "tree" not in known:
             raise click.BadParameter(f"model {model} does not use a tree", param_hint="--tree")
         chosen["tree"] = read_tree(tree)
-    return estimator.set_params(**chosen)
+    made: Estimator = estimator.set_params(**chosen)
+    return made
 
 
-def _values(settings: tuple[str, ...]) -> dict[str, Any]:
+def _values(settings: tuple[str, ...]) -> Params:
     """The parameters given with --set: values are JSON, or else plain strings."""
     values = {}
     for setting in settings:

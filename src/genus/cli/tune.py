@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -27,7 +26,7 @@ _TUNING_BUDGET = 600.0
 @json_option
 def tune(
     data: str, out: str | None, unlabeled: str | None, time_budget: float, objective: str, tree: str | None,
-    class_prior: Any, seed: int, jobs: int | None, how: Reading, as_json: bool,
+    class_prior: str | dict[str, float], seed: int, jobs: int | None, how: Reading, as_json: bool,
 ) -> None:  # fmt: skip
     """Search for the best model, and show the leaderboard.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ class LabelEvaluation:
     (1.0, 0.8, 0.833, 0.833)
     """
 
-    def __init__(self, labels: Sequence[Any]) -> None:
+    def __init__(self, labels: Sequence[object]) -> None:
         self.labels = [str(label) for label in labels]
         self.n = 0
         self.n_labeled = 0  # documents with a label
@@ -83,7 +82,7 @@ class LabelEvaluation:
         ]
         return sorted(scores, key=lambda s: (-s.n_wrong, -s.support, s.label))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain values, ready for JSON."""
         return {
             "documents": self.n,

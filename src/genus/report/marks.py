@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from genus.models.relevance.marking import Review
 from genus.report.page import _e, _frame
+
+if TYPE_CHECKING:
+    from genus.base.protocol import Label
+    from genus.classifier.text_classifier import TextClassifier
 
 _SUSPECTS, _CLASSES, _TEXTS = 50, 50, 3  # shown
 _CHARACTERS = 1200  # of a text
@@ -17,7 +21,9 @@ _LEGEND = (
 )
 
 
-def marks_page(clf: Any, texts: Sequence[str], review: Review, rows: Sequence[Any], *, model: str, data: str) -> str:
+def marks_page(
+    clf: TextClassifier, texts: Sequence[str], review: Review, rows: Sequence[object], *, model: str, data: str
+) -> str:
     """The page, as text. `rows` name the texts, `model` and `data` the files."""
     suspects = review.suspects().tolist()
     article = _Article(clf, texts, review, rows)
@@ -55,7 +61,7 @@ def _suspects(suspects: list[int], article: _Article) -> str:
     )
 
 
-def _class(clf: Any, label: Any, review: Review, article: _Article) -> str:
+def _class(clf: TextClassifier, label: Label, review: Review, article: _Article) -> str:
     ranked = review.of(label).tolist()
     least = [i for i in ranked[: -_TEXTS - 1 : -1] if i not in ranked[:_TEXTS]]
     words = ", ".join(_e(word) for word, _ in clf.top_words(label, 20))
@@ -69,7 +75,7 @@ def _class(clf: Any, label: Any, review: Review, article: _Article) -> str:
 class _Article:
     """A text with its marks."""
 
-    def __init__(self, clf: Any, texts: Sequence[str], review: Review, rows: Sequence[Any]) -> None:
+    def __init__(self, clf: TextClassifier, texts: Sequence[str], review: Review, rows: Sequence[object]) -> None:
         self.clf, self.texts, self.review, self.rows = clf, texts, review, rows
 
     def of(self, i: int) -> str:

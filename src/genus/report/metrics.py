@@ -9,13 +9,16 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from genus.base.arrays import Float64, Int64
+
+if TYPE_CHECKING:
+    from genus.classifier.text_classifier import TextClassifier
 
 N_BINS = 15  # of confidence, equally wide; as is usual for the expected calibration error
 
@@ -85,7 +88,7 @@ class Evaluation:
     n_mistakes : how many of the worst mistakes are kept
     """
 
-    def __init__(self, classes: Sequence[Any], n_mistakes: int = 20) -> None:
+    def __init__(self, classes: Iterable[object], n_mistakes: int = 20) -> None:
         self.labels = [str(label) for label in classes]
         self.n_classes = len(self.labels)  # later labels occur in the data only
         self.n = 0
@@ -101,7 +104,7 @@ class Evaluation:
     def add(
         self,
         texts: Sequence[str],
-        labels: Sequence[Any],
+        labels: Sequence[object],
         log_proba: Float64,
         rows: Sequence[int] | None = None,
     ) -> None:
@@ -132,7 +135,7 @@ class Evaluation:
             )  # fmt: skip
         self.n += len(truth)
 
-    def _encode(self, labels: Sequence[Any]) -> Int64:
+    def _encode(self, labels: Sequence[object]) -> Int64:
         codes = []
         for label in map(str, labels):
             if label not in self._codes:
@@ -211,7 +214,7 @@ class Evaluation:
             if n
         ]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain values, ready for JSON."""
         return {
             "documents": self.n,
@@ -234,7 +237,7 @@ class Evaluation:
         }
 
 
-def evaluate(clf: Any, texts: Sequence[str], labels: Sequence[Any]) -> Evaluation:
+def evaluate(clf: TextClassifier, texts: Sequence[str], labels: Sequence[object]) -> Evaluation:
     """The evaluation of a fitted `TextClassifier` on texts with known labels."""
     result = Evaluation(clf.classes_)
     result.add(texts, labels, clf.predict_log_proba(texts))

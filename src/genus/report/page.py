@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import html
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING
 
 from genus.explain import Explanation
 from genus.report.metrics import Evaluation, Mistake
+
+if TYPE_CHECKING:
+    from genus.classifier.text_classifier import TextClassifier
 
 _MATRIX = 20  # classes in the confusion matrix; of more, those with most mistakes
 _ROWS = 200  # classes in the table
@@ -19,7 +22,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _SHOWN = 500  # characters of a text
 
 
-def make_page(result: Evaluation, clf: Any, *, model: str, data: str) -> str:
+def make_page(result: Evaluation, clf: TextClassifier, *, model: str, data: str) -> str:
     """The page, as text. `model` and `data` name what was evaluated; `clf` explains the mistakes."""
     sections = [
         f"<header><h1>{_e(model)}</h1><p>evaluated on {_e(data)}</p></header>",
@@ -165,7 +168,7 @@ def _classes(result: Evaluation) -> str:
     )
 
 
-def _mistakes(result: Evaluation, clf: Any) -> str:
+def _mistakes(result: Evaluation, clf: TextClassifier) -> str:
     if not result.mistakes:
         return "<section><h2>Worst mistakes</h2><p>There are none.</p></section>"
     articles = "".join(_mistake(mistake, clf) for mistake in result.mistakes)
@@ -176,7 +179,7 @@ def _mistakes(result: Evaluation, clf: Any) -> str:
     )
 
 
-def _mistake(mistake: Mistake, clf: Any) -> str:
+def _mistake(mistake: Mistake, clf: TextClassifier) -> str:
     labels = {str(label): label for label in clf.classes_}
     why = clf.explain(mistake.text, label=labels[mistake.predicted], against=labels.get(mistake.truth))
     words = "".join(
@@ -194,7 +197,7 @@ def _mistake(mistake: Mistake, clf: Any) -> str:
     )
 
 
-def _e(text: Any) -> str:
+def _e(text: object) -> str:
     """Escaped for HTML; control characters are replaced."""
     plain = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in str(text))
     return html.escape(plain)

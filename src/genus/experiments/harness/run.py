@@ -7,14 +7,14 @@ process is killed, is recorded as failed, and the others are measured neverthele
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from genus.errors import DataError
 from genus.experiments.harness.store import Store, data_checksum
-from genus.experiments.harness.table import Cell, Experiment, Results, Row, System
+from genus.experiments.harness.table import Cell, Experiment, Problem, Results, Row, System
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Task:
 
     experiment: int
     cells: tuple[tuple[Row, System], ...]
-    settings: Any
+    settings: object
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _stored(experiment: Experiment, store: Store) -> Results:
 
 
 def _tasks(number: int, experiment: Experiment, found: Results) -> list[Task]:
-    shared: dict[Any, list[tuple[Row, System]]] = {}
+    shared: dict[Hashable, list[tuple[Row, System]]] = {}
     for row, system in experiment.cells:
         if row.name not in found.absent and (row.name, system.name) not in found.cells:
             shared.setdefault(experiment.shared(row, system), []).append((row, system))
@@ -134,7 +134,7 @@ class Bench:
         return self._problem
 
 
-def _measure(row: Row, system: System, problem: Any, settings: Any) -> Cell:
+def _measure(row: Row, system: System, problem: Problem, settings: object) -> Cell:
     begin = time.perf_counter()
     cell = Cell(row.name, system.name, sizes=problem.sizes)
     try:

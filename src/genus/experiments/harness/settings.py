@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
+from genus.base.protocol import Samples, Targets
 from genus.experiments.harness.table import Measured
+
+
+class Classifier(Protocol):
+    """Learns labels, and predicts them."""
+
+    def fit(self, X: Samples, y: Targets) -> object: ...
+
+    def predict(self, X: Samples) -> Targets: ...
 
 
 @dataclass
@@ -17,7 +27,7 @@ class Trials:
     fit_seconds: list[float] = field(default_factory=list)
     predict_seconds: list[float] = field(default_factory=list)  # of a document
 
-    def answers(self, estimator: Any, X: Any, y: Any, X_test: Any) -> Any:
+    def answers(self, estimator: Classifier, X: Samples, y: Targets, X_test: Samples) -> Targets:
         """What the estimator, fitted to the training documents, says of the test documents; both are timed."""
         begin = time.perf_counter()
         estimator.fit(X, y)
@@ -27,12 +37,12 @@ class Trials:
         self.predict_seconds.append((time.perf_counter() - fitted) / max(X_test.shape[0], 1))
         return answers
 
-    def add(self, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> None:
+    def add(self, estimator: Classifier, X: Samples, y: Targets, X_test: Samples, y_test: Targets) -> None:
         """The estimator's accuracy is one more score."""
         self.scores.append(float(np.mean(self.answers(estimator, X, y, X_test) == y_test)))
 
     def measured(
-        self, development: float | None = None, params: dict[str, Any] | None = None, n_points: int = 1
+        self, development: float | None = None, params: Mapping[str, object] | None = None, n_points: int = 1
     ) -> Measured:
         """The mean score with its standard deviation, and the mean times."""
         several = len(self.scores) > 1

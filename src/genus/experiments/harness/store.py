@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import genus
 from genus import _core
@@ -95,5 +94,5 @@ def _checksum_of(file: Path, size: int, modified: int) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.item() if hasattr(value, "item") else str(value)

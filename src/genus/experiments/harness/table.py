@@ -8,10 +8,20 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Numbers = dict[str, float]
 Marks = Mapping[tuple[str, str], str]  # signs beside scores, by row and system
+
+
+class Problem(Protocol):
+    """A data set as its systems take it."""
+
+    @property
+    def sizes(self) -> tuple[int, int, int, int]: ...
 
 
 @dataclass(frozen=True)
@@ -20,7 +30,7 @@ class Measured:
 
     score: float
     development: float | None  # the best score of the search, on training documents; None without a search
-    params: dict[str, Any]
+    params: Mapping[str, object]
     n_points: int
     spread: float | None = None  # the standard deviation, where the score is a mean over splits or seeds
     folds: Sequence[float] = ()  # the score of each split, fold or seed, where there are several
@@ -51,7 +61,7 @@ class Row:
 
     name: str
     task: str
-    load: Callable[[], Any] | None = None
+    load: Callable[[], Problem] | None = None
     paper: Mapping[str, float] = field(default_factory=dict)
     sizes: tuple[int, int, int, int] | None = None
     note: str = ""
@@ -76,7 +86,7 @@ class Cell:
     system: str
     score: float | None = None
     development: float | None = None
-    params: dict[str, Any] = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict)
     n_points: int = 0
     spread: float | None = None
     seconds: float = 0.0
@@ -121,7 +131,7 @@ class Experiment:
     protocol: str
     rows: Sequence[Row]
     systems: Sequence[System]
-    settings: Any  # a dataclass
+    settings: DataclassInstance
     baseline: str  # the system that `improved` is compared with
     improved: str
     draw: Callable[[Results], str] | None = None  # figures of its own instead of error reductions, as a section

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from genus.experiments.harness.table import NEAR, Experiment, Marks, Results, Row, blocks, verdict
 from genus.experiments.pages.frame import STYLE, settings, table
@@ -105,7 +104,9 @@ def _row(row: Row, names: Sequence[str], results: Results, signs: Marks) -> str:
     return f"<tbody>{body}{errors}</tbody>"
 
 
-def _numbers(names: Sequence[str], scores: Any, kind: str = "", signs: Mapping[str, str] | None = None) -> str:
+def _numbers(
+    names: Sequence[str], scores: Mapping[str, float], kind: str = "", signs: Mapping[str, str] | None = None
+) -> str:
     best = max(scores.values(), default=math.nan)
     return "".join(
         f'<td class="{kind}{" best" if scores.get(name) == best else ""}">'
@@ -176,5 +177,5 @@ def _parameters(experiment: Experiment, results: Results) -> str:
     return f"<section><h2>Parameters found</h2>{shown}</section>"
 
 
-def show_params(params: dict[str, Any]) -> str:
+def show_params(params: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {f'{v:.4g}' if isinstance(v, (int, float)) else v}" for name, v in params.items())

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from typing import Any
 
 from genus.experiments.harness.store import code_checksum
 from genus.experiments.harness.table import Experiment, Results, versions
 from genus.experiments.pages.statements import both, error_reductions, figure, marks, paired_tests, split_tests
 
 
-def to_dict(experiment: Experiment, results: Results) -> dict[str, Any]:
+def to_dict(experiment: Experiment, results: Results) -> dict[str, object]:
     """The experiment, its results and its statistics."""
     rows = []
     for row in experiment.rows:

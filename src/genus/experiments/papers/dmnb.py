@@ -23,8 +23,9 @@ from sklearn.naive_bayes import ComplementNB
 from sklearn.svm import LinearSVC
 
 from genus.base.arrays import Int64
+from genus.base.protocol import Samples
 from genus.datasets import load_dataset
-from genus.experiments.harness.settings import Trials
+from genus.experiments.harness.settings import Classifier, Trials
 from genus.experiments.harness.table import Experiment, Measured, Row, System
 from genus.experiments.pages.findings import DMNB
 from genus.experiments.papers.dmnb_figures import plots
@@ -52,7 +53,7 @@ GROWTH = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 700_000)
 # What DMNB* chooses from, on training documents alone.
 CHOICES = {"n_passes": [1, 5], "binary": [True, False]}
 
-MAKERS: Mapping[str, Callable[[], Any]] = {
+MAKERS: Mapping[str, Callable[[], Classifier]] = {
     "DMNB": lambda: DiscriminativeNB(random_state=0),
     "DMNB*": lambda: GridSearchCV(DiscriminativeNB(random_state=0), CHOICES, cv=3),
     "text": lambda: DiscriminativeNB(variant="paper", binary=False, random_state=0),
@@ -93,7 +94,7 @@ class Problem(Protocol):
 class Documents:
     """Counts, the number of each document's class, and which of two classes is the positive one."""
 
-    X: Any
+    X: Samples
     y: Int64
     positive: int
 
@@ -163,7 +164,7 @@ def _tried(system: str, documents: Documents, pairs: Iterable[tuple[Int64, Int64
     return {"accuracy": accuracy, "f_measure": f_measure, "auc": auc}
 
 
-def _scores(estimator: Any, X: Any, positive: int) -> Any:
+def _scores(estimator: Any, X: Samples, positive: int) -> Any:
     """What grows with the odds of the positive class."""
     if hasattr(estimator, "decision_function"):
         return estimator.decision_function(X) * (1 if positive == 1 else -1)
@@ -208,7 +209,7 @@ class Growing:
 
 
 @lru_cache(maxsize=1)
-def _titles() -> tuple[Any, Int64]:
+def _titles() -> tuple[Samples, Int64]:
     data = load_dataset("arxiv_titles")
     assert data.texts is not None
     order = np.random.default_rng(0).permutation(len(data.texts))

@@ -88,7 +88,7 @@ def distributions(alpha: float, beta: float, seed: int) -> tuple[dict[tuple[str,
     return means, vectorizer.get_feature_names_out().tolist()
 
 
-def _counts(chains: Chains) -> dict[tuple[str, int], Any]:
+def _counts(chains: Chains) -> dict[tuple[str, int], Float64]:
     """The tokens of every topic: (n_chains, n_words)."""
     counts = {("background", 0): chains.background / 2.0**36}
     words, documents = chains.words, chains.documents

@@ -11,12 +11,13 @@ setting for Reuters on a fifth of the training documents, thresholds and probabi
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -25,9 +26,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.svm import LinearSVC
 
-from genus.base.arrays import Int64
-from genus.datasets import count_matrix, load_dataset
-from genus.experiments.harness.settings import Trials
+from genus.base.arrays import Float64, Int64
+from genus.base.labels import Labels
+from genus.base.protocol import Samples, Targets
+from genus.datasets import Dataset, count_matrix, load_dataset
+from genus.experiments.harness.settings import Classifier, Trials
 from genus.experiments.harness.table import Experiment, Measured, Row, System
 from genus.experiments.pages.findings import HIERARCHY
 from genus.experiments.papers.hier_figures import FIGURE_2, SIZES, TABLE_3, newsgroups_name, plots, reuters_name
@@ -85,8 +88,8 @@ class Splits:
     ``pool`` are the rows to draw from; ``test`` those to ask, all that were not drawn if None.
     """
 
-    X: Any
-    y: Any
+    X: Samples
+    y: Targets
     tree: LabelTree
     per_class: int
     pool: Int64
@@ -116,10 +119,10 @@ class Splits:
         return trials.measured()
 
 
-def single_label(name: str, tree: LabelTree) -> Any:
+def single_label(name: str, tree: LabelTree) -> Classifier:
     """A system of table 3, or one beside it."""
     log_rows = TermWeighting.named("log_l2")
-    systems: dict[str, Callable[[], Any]] = {
+    systems: dict[str, Callable[[], Classifier]] = {
         "PLSA": PLSAClassifier,
         "HS": lambda: HierarchicalShrinkage(tree),
         "kNN": CosineNeighborsClassifier,
@@ -135,7 +138,7 @@ def single_label(name: str, tree: LabelTree) -> Any:
     return systems[name]()
 
 
-def tuned_naive_bayes(X: Any, y: Any) -> MultinomialNB:
+def tuned_naive_bayes(X: Samples, y: Targets) -> MultinomialNB:
     """Lidstone's constant by accuracy, leaving out one training document at a time; of equal ones the smallest."""
     model = MultinomialNB().fit(X, y)
 
@@ -147,7 +150,7 @@ def tuned_naive_bayes(X: Any, y: Any) -> MultinomialNB:
 
 
 @lru_cache(maxsize=1)
-def _newsgroups() -> tuple[Any, Any]:
+def _newsgroups() -> tuple[Samples, Labels]:
     """Subject and body of the 15 groups; words that occur three times at least, without stop words."""
     data = load_dataset("20news-bydate-raw")
     groups = {group for members in NEWSGROUPS.values() for group in members}
@@ -170,7 +173,7 @@ def newsgroups(per_class: int) -> Splits:
 
 
 @lru_cache(maxsize=1)
-def _arxiv() -> tuple[Any, Any, LabelTree, int]:
+def _arxiv() -> tuple[Samples, Labels, LabelTree, int]:
     train, test = load_dataset("arxiv_abstracts", "train"), load_dataset("arxiv_abstracts", "test")
     vectorizer = Vectorizer(stop_words="english", min_df=2, dtype=np.float64)
     X = sparse.vstack([vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)], format="csr")
@@ -193,17 +196,17 @@ def arxiv(per_class: int) -> Splits:
 class LabelSets:
     """Training and test documents with several labels; what a system scored, by measure."""
 
-    X: Any
-    Y: Any
-    X_test: Any
-    Y_test: Any
-    found: dict[str, tuple[dict[str, float], dict[str, Any], Trials]] = field(default_factory=dict)
+    X: Samples
+    Y: Targets
+    X_test: Samples
+    Y_test: Targets
+    found: dict[str, tuple[dict[str, float], dict[str, float], Trials]] = field(default_factory=dict)
 
     @property
     def sizes(self) -> tuple[int, int, int, int]:
         return self.X.shape[1], self.Y.shape[1], self.X.shape[0], self.X_test.shape[0]
 
-    def scores(self, name: str, settings: Settings) -> tuple[dict[str, float], dict[str, Any], Trials]:
+    def scores(self, name: str, settings: Settings) -> tuple[dict[str, float], dict[str, float], Trials]:
         """All measures, the setting, and the times; a system is measured once."""
         if name not in self.found:
             model, params = several_labels(name, self.X, self.Y, settings)
@@ -221,13 +224,13 @@ class LabelSets:
         return self.found[name]
 
 
-def set_scores_by_label(Y: Any, answers: Any) -> Any:
+def set_scores_by_label(Y: Targets, answers: NDArray[np.bool_]) -> Float64:
     """Each label's F1."""
     right, either = (Y * answers).sum(axis=0), Y.sum(axis=0) + answers.sum(axis=0)
     return np.where(either > 0, 2 * right / np.maximum(either, 1), 0.0)
 
 
-def several_labels(name: str, X: Any, Y: Any, settings: Settings) -> tuple[Any, dict[str, Any]]:
+def several_labels(name: str, X: Samples, Y: Targets, settings: Settings) -> tuple[Classifier, dict[str, float]]:
     """A system of table 4 and its setting, chosen on training documents where there is a choice."""
     if name == "SVM":
         svm = LinearSVC(tol=0.01, class_weight={0: 1, 1: 10})  # the paper: false negatives cost ten times as much
@@ -235,7 +238,9 @@ def several_labels(name: str, X: Any, Y: Any, settings: Settings) -> tuple[Any, 
     if name == "kNN":
         return CosineNeighborsClassifier(), {}
     if name == "NB":
-        models: list[Any] = [MultinomialNB(alpha) for alpha in (0.003, 0.01, 0.1)]
+        models: list[MultinomialNB | HierarchicalMixture | HierarchicalShrinkage] = [
+            MultinomialNB(alpha) for alpha in (0.003, 0.01, 0.1)
+        ]
     else:
         kind = HierarchicalMixture if name == "HM" else HierarchicalShrinkage
         models = [kind("learn", document_weights=weights) for weights in ("equal", "length")]
@@ -248,7 +253,9 @@ def several_labels(name: str, X: Any, Y: Any, settings: Settings) -> tuple[Any, 
 
     chosen = max(choices, key=development)
     found = chosen.estimator
-    params = {"alpha": found.alpha} if name == "NB" else {"by length": int(found.document_weights == "length")}
+    params: dict[str, float] = (
+        {"alpha": found.alpha} if name == "NB" else {"by length": int(found.document_weights == "length")}
+    )
     return chosen, params | {"for example-F1": int(chosen.decide == "example_f1")}
 
 
@@ -296,9 +303,8 @@ def label_sets(name: str) -> LabelSets:
     return LabelSets(sparse.csr_matrix(X), Y, sparse.csr_matrix(X_test), Y_test)
 
 
-def _content(data: Any) -> Sequence[Any]:
-    content: Sequence[Any] = data.texts if data.texts is not None else data.counts
-    return content
+def _content(data: Dataset) -> Sequence[str] | Sequence[dict[str, int]]:
+    return data.texts if data.texts is not None else data.counts or []
 
 
 # The tables
@@ -353,7 +359,7 @@ def _measure(name: str, problem: Splits | OneMeasure, settings: Settings) -> Mea
     return problem.measure(name, settings)
 
 
-def _shared(row: Row, system: System) -> tuple[Any, str]:
+def _shared(row: Row, system: System) -> tuple[Hashable, str]:
     """All measures of a collection with several labels are taken at once."""
     return row.data if row.task in _SEVERAL else row.name, system.name
 

@@ -18,7 +18,6 @@ from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -29,8 +28,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from genus.base.labels import Labels
+from genus.base.protocol import Samples
 from genus.datasets import count_matrix, load_dataset
-from genus.experiments.harness.settings import Trials
+from genus.experiments.harness.settings import Classifier, Trials
 from genus.experiments.harness.table import Experiment, Measured, Results, Row, System
 from genus.experiments.pages.findings import NONLINEAR
 from genus.experiments.papers import nlhb_boundaries as _boundaries
@@ -68,9 +69,9 @@ SMALL_SIZES = (100, 200, 500, 1_000, 2_000)
 class Split:
     """Documents to learn from, to choose parameters by (None for cross-validation), and to test with."""
 
-    train: tuple[Any, NDArray[Any]]
-    test: tuple[Any, NDArray[Any]]
-    validation: tuple[Any, NDArray[Any]] | None = None
+    train: tuple[Samples, Labels]
+    test: tuple[Samples, Labels]
+    validation: tuple[Samples, Labels] | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Problem:
 
 
 @lru_cache(maxsize=1)
-def _reviews() -> tuple[Any, NDArray[Any]]:
+def _reviews() -> tuple[Samples, Labels]:
     parts = [load_dataset("imdb", part) for part in ("train", "test")]
     texts = [text for part in parts for text in part.texts or []]
     return Vectorizer(dtype=np.float32).fit_transform(texts), np.array(
@@ -170,18 +171,18 @@ def exclusive_or() -> Problem:
 
 # Systems
 
-Make = Callable[[Problem, int, int], Any]  # an estimator for a problem, with so many repetitions and a seed
+Make = Callable[[Problem, int, int], Classifier]  # an estimator for a problem, with so many repetitions and a seed
 
 
 def measure(
-    make: Make, grid: Mapping[str, Sequence[Any]], problem: Problem, settings: Settings, n_folds: int | None = None
+    make: Make, grid: Mapping[str, Sequence[object]], problem: Problem, settings: Settings, n_folds: int | None = None
 ) -> Measured:
     """The mean over splits with the point of the grid that does best on the first, or on so many folds of it."""
     points = list(ParameterGrid(grid))
     random = hasattr(make(problem, 1, 0), "n_repetitions")
     n_splits = getattr(settings, problem.n_splits) if random or not problem.fixed else 1
 
-    def made(point: Mapping[str, Any], n_repetitions: int, seed: int) -> Any:
+    def made(point: Mapping[str, object], n_repetitions: int, seed: int) -> Any:
         return clone(make(problem, problem.repetitions or n_repetitions, seed)).set_params(**point)
 
     pairs = list(_choice(problem.first, settings))[:n_folds]
@@ -204,7 +205,7 @@ def measure(
 _MANY = 20_000  # training documents of which one fold tells enough
 
 
-def _choice(split: Split, settings: Settings) -> Iterator[tuple[Any, Any]]:
+def _choice(split: Split, settings: Settings) -> Iterator[tuple[tuple[Samples, Labels], tuple[Samples, Labels]]]:
     """Pairs of documents to fit to and to choose by."""
     X, y = split.train
     if split.validation is not None:
@@ -241,8 +242,8 @@ def _naive(problem: Problem, settings: Settings) -> Measured:
     return measure(lambda *_: MultinomialNB(), _ALPHAS, problem, settings)
 
 
-def _linear(model: Any, problem: Problem, settings: Settings) -> Measured:
-    before: Any = StandardScaler() if problem.points else TermWeighting.named(problem.weighting)
+def _linear(model: Classifier, problem: Problem, settings: Settings) -> Measured:
+    before: object = StandardScaler() if problem.points else TermWeighting.named(problem.weighting)
     pipeline = make_pipeline(before, OneVsRestClassifier(model))
     grid = {"onevsrestclassifier__estimator__C": (0.1, 1.0, 10.0)}
     return measure(lambda *_: pipeline, grid, problem, settings, n_folds=1)  # a fold tells enough, and takes long
@@ -250,7 +251,7 @@ def _linear(model: Any, problem: Problem, settings: Settings) -> Measured:
 
 def _nonlinear(problem: Problem, settings: Settings, nodes: int | None = None) -> Measured:
     choices = nodes or problem.nodes
-    grid: dict[str, Sequence[Any]] = {"n_hidden": [choices] if isinstance(choices, int) else choices}
+    grid: dict[str, Sequence[object]] = {"n_hidden": [choices] if isinstance(choices, int) else choices}
     if problem.points:
         return measure(_gaussian, grid, problem, settings)
     many = problem.first.train[0].shape[0] >= SIZES[0] and problem.first.validation is not None

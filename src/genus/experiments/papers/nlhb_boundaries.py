@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from genus.base.arrays import Float64, Int64
+from genus.base.labels import Labels
 from genus.experiments.papers import nlhb_shapes as _shapes
 from genus.models.naive_bayes import MultinomialNB
 from genus.models.nonlinear.multinomial import GaussianNonlinearBayes, NonlinearBayes
@@ -52,11 +53,13 @@ def figure_4() -> str:
     return _section("Figure 4: shapes", "Shaded: the shape, and what is taken for it.", "".join(plots))
 
 
-def _pipeline(shape: Callable[[Float64, Float64], Any], points: Float64) -> Any:
+def _pipeline(shape: Callable[[Float64, Float64], NDArray[np.bool_]], points: Float64) -> NDArray[np.bool_]:
     return shape(points[:, 0], points[:, 1])
 
 
-def boundary(name: str, predict: Callable[[Float64], Any], width: float, points: tuple[Any, Any] | None = None) -> str:
+def boundary(
+    name: str, predict: Callable[[Float64], Labels], width: float, points: tuple[Int64, Int64] | None = None
+) -> str:
     """A square [0, width]² in which the cells that are taken for class 1 are shaded."""
     middles = (np.arange(_CELLS) + 0.5) * width / _CELLS
     x, y = np.meshgrid(middles, middles[::-1])  # the first row is the upper one

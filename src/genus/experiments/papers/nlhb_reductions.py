@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from genus.experiments.harness.table import Experiment, Results
 from genus.experiments.pages.frame import table
@@ -88,7 +87,7 @@ def _figure(points: dict[str, list[Point]]) -> str:
     )
 
 
-def _fit_line(who: str, points: Sequence[Point], x: Any, y: Any) -> str:
+def _fit_line(who: str, points: Sequence[Point], x: Callable[[float], float], y: Callable[[float], float]) -> str:
     fit = logarithmic_fit(points)
     if fit is None:
         return ""

@@ -5,10 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -18,8 +16,12 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import ComplementNB
 from sklearn.svm import LinearSVC
 
+from genus.base.arrays import Int64
+from genus.base.labels import Labels
+from genus.base.protocol import Samples, Targets
 from genus.datasets import Dataset, load_dataset
 from genus.errors import DataError
+from genus.experiments.harness.settings import Classifier
 
 _TEST_SHARE = 0.3  # of a set that has no test part
 _FEW_DOCUMENTS = 4_000  # of a set without a test part: below, it is drawn several times
@@ -35,9 +37,9 @@ class Task:
 
     name: str
     texts: list[str]
-    labels: NDArray[Any]
+    labels: Labels
     test_texts: list[str]
-    test_labels: NDArray[Any]
+    test_labels: Labels
     unordered: bool = False
     unlabeled: tuple[str, ...] = ()
 
@@ -74,7 +76,7 @@ def load_task(name: str, most: int | None = None) -> Task:
     return load_tasks(name, most)[0]
 
 
-def _drawn(labels: NDArray[Any], seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _drawn(labels: Labels, seed: int) -> tuple[Int64, Int64]:
     """Documents to train on and to test with: of every class the same share, to within one document."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(labels))
@@ -83,7 +85,7 @@ def _drawn(labels: NDArray[Any], seed: int) -> tuple[NDArray[Any], NDArray[Any]]
     return order[~tested], order[tested]
 
 
-def _documents(data: Dataset) -> tuple[list[str], NDArray[Any]]:
+def _documents(data: Dataset) -> tuple[list[str], Labels]:
     """Texts with one label; counts are words repeated."""
     if data.texts is not None:
         texts = data.texts
@@ -94,7 +96,7 @@ def _documents(data: Dataset) -> tuple[list[str], NDArray[Any]]:
     return [texts[i] for i in single], np.array([str(labels[i][0]) for i in single])
 
 
-def _some(part: tuple[list[str], NDArray[Any]], n: int, rng: np.random.Generator) -> tuple[list[str], NDArray[Any]]:
+def _some(part: tuple[list[str], Labels], n: int, rng: np.random.Generator) -> tuple[list[str], Labels]:
     chosen = rng.permutation(len(part[0]))[:n]
     return [part[0][i] for i in chosen], part[1][chosen]
 
@@ -118,7 +120,7 @@ class NBSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.C = C
         self.beta = beta
 
-    def fit(self, X: Any, y: Any) -> NBSVM:
+    def fit(self, X: Samples, y: Targets) -> NBSVM:
         X = (X > 0).astype(np.float64)
         self.classes_ = np.unique(y)
         weights, bias = [], []
@@ -133,15 +135,16 @@ class NBSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.weights_, self.bias_ = np.array(weights), np.array(bias)
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Samples) -> Labels:
         scores = (X > 0).astype(np.float64) @ self.weights_.T + self.bias_
         best = (scores[:, 0] > 0).astype(int) if len(self.classes_) == 2 else scores.argmax(axis=1)
-        return self.classes_[best]
+        answers: Labels = self.classes_[best]
+        return answers
 
 
 Grid = Mapping[str, Sequence[float]]
 
-PEERS: dict[str, tuple[Any, Grid]] = {  # and what is chosen of each
+PEERS: dict[str, tuple[Classifier, Grid]] = {  # and what is chosen of each
     "LinearSVC": (LinearSVC(random_state=0), {"C": [0.03, 0.1, 0.3, 1, 3, 10]}),
     "LogisticRegression": (
         OneVsRestClassifier(LogisticRegression(solver="liblinear")),
@@ -155,14 +158,14 @@ PEERS: dict[str, tuple[Any, Grid]] = {  # and what is chosen of each
 class TunedPeer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A peer on TF-IDF (sublinear) of words, or of words and pairs where texts have an order: chosen by folds."""
 
-    def __init__(self, peer: Any, grid: Grid, n_folds: int, n_jobs: int = 1, unordered: bool = False) -> None:
+    def __init__(self, peer: Classifier, grid: Grid, n_folds: int, n_jobs: int = 1, unordered: bool = False) -> None:
         self.peer = peer
         self.grid = grid
         self.n_folds = n_folds
         self.n_jobs = n_jobs
         self.unordered = unordered
 
-    def fit(self, texts: Sequence[str], labels: NDArray[Any], unlabeled: Sequence[str] = ()) -> TunedPeer:
+    def fit(self, texts: Sequence[str], labels: Labels, unlabeled: Sequence[str] = ()) -> TunedPeer:
         self.best_score_ = -np.inf
         for ngrams in ((1, 1),) if self.unordered else ((1, 1), (1, 2)):
             words = TfidfVectorizer(sublinear_tf=True, ngram_range=ngrams, min_df=1 if ngrams == (1, 1) else 2)
@@ -184,11 +187,12 @@ class TunedPeer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._learn_own_answers(texts, labels, unlabeled)
         return self
 
-    def _learn_own_answers(self, texts: Sequence[str], labels: NDArray[Any], unlabeled: Sequence[str]) -> None:
+    def _learn_own_answers(self, texts: Sequence[str], labels: Labels, unlabeled: Sequence[str]) -> None:
         """Self-training, once: the peer's answers for unlabeled texts, learned with the others."""
         X, more = self.words_.transform(texts), self.words_.transform(unlabeled)
         answers = np.concatenate([labels, self.model_.predict(more)])
         self.model_.fit(sparse.vstack([X, more]).tocsr(), answers)
 
-    def predict(self, texts: Sequence[str]) -> Any:
-        return self.model_.predict(self.words_.transform(texts))
+    def predict(self, texts: Sequence[str]) -> Labels:
+        answers: Labels = self.model_.predict(self.words_.transform(texts))
+        return answers

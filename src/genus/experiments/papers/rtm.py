@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +24,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from genus.base.arrays import Float64, Int64
+from genus.base.labels import Labels
+from genus.base.protocol import Samples
 from genus.datasets import load_dataset
 from genus.experiments.harness.curves import Curve, curves
-from genus.experiments.harness.settings import Trials
+from genus.experiments.harness.settings import Classifier, Trials
 from genus.experiments.harness.table import Experiment, Measured, Results, Row, System
 from genus.experiments.pages.findings import RTM
 from genus.experiments.pages.frame import table
-from genus.experiments.papers.dmnb_illustration import OVERLAP, TOPICS, measure_overlap
+from genus.experiments.papers.dmnb_illustration import OVERLAP, TOPICS, Topic, measure_overlap
 from genus.models.discriminative.model import DiscriminativeNB
 from genus.models.document_mixture.models import TiedDocumentMixture
 from genus.models.naive_bayes import MultinomialNB
@@ -62,16 +63,16 @@ QUICK = Settings(folds=1)
 class Collection:
     """Counted documents with labels, and documents that are about none of these."""
 
-    X: Any
-    y: NDArray[Any]
-    others: Any
+    X: Samples
+    y: Labels
+    others: Samples
 
 
-def _count(texts: Sequence[str]) -> Any:
+def _count(texts: Sequence[str]) -> Samples:
     return Vectorizer(stop_words="english", stemmer="porter", min_df=2).fit_transform(texts)
 
 
-def _collection(X: Any, y: NDArray[Any], about: NDArray[np.bool_], shortest: int) -> Collection:
+def _collection(X: Samples, y: Labels, about: NDArray[np.bool_], shortest: int) -> Collection:
     """The documents of at least so many words, those that are about a class apart from the others."""
     long = np.asarray(X.sum(axis=1)).ravel() >= shortest
     return Collection(X[about & long], y[about & long], X[~about & long])
@@ -120,13 +121,13 @@ def cora_titles() -> Collection:
 class Fold:
     """Training documents with noise, and test documents without."""
 
-    X: Any
-    y: NDArray[Any]
-    X_test: Any
-    y_test: NDArray[Any]
+    X: Samples
+    y: Labels
+    X_test: Samples
+    y_test: Labels
     settings: Settings
 
-    def accuracy(self, predicted: NDArray[Any]) -> float:
+    def accuracy(self, predicted: Labels) -> float:
         return float((predicted == self.y_test).mean())
 
     @cached_property
@@ -145,7 +146,7 @@ class Fold:
         return self.fitted[0]
 
     @cached_property
-    def filtered(self) -> Any:
+    def filtered(self) -> Samples:
         return RelevanceFilter(clone(self.model), floor=self.settings.floor).fit_transform(self.X, self.y)
 
 
@@ -180,7 +181,7 @@ def noisy_folds(make: Callable[[], Collection], noise: int, settings: Settings) 
     return folds
 
 
-def with_noise(X: Any, others: Any, noise: int, rng: np.random.Generator) -> Any:
+def with_noise(X: Samples, others: Samples, noise: int, rng: np.random.Generator) -> Samples:
     """Each document and `noise` of the others, drawn anew for each."""
     for _ in range(noise):
         X = X + others[rng.integers(0, others.shape[0], X.shape[0])]
@@ -223,7 +224,7 @@ def measure_relevance(smoothing: str, problem: Problem, settings: Settings) -> M
     return trials.measured(None, dict(zip(("background", "class", "own"), shares.tolist(), strict=True)))
 
 
-def measure_classifier(estimator: Any, filtered: bool, problem: Problem, settings: Settings) -> Measured:
+def measure_classifier(estimator: Classifier, filtered: bool, problem: Problem, settings: Settings) -> Measured:
     trials = Trials()
     for fold in problem.folds:
         trials.add(clone(estimator), fold.filtered if filtered else fold.X, fold.y, fold.X_test, fold.y_test)
@@ -305,7 +306,7 @@ def rows(settings: Settings, quick: bool = False) -> list[Row]:
     return found
 
 
-def _topic(topic: str) -> Any:
+def _topic(topic: str) -> Topic:
     return TOPICS[topic]
 
 

@@ -28,8 +28,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from genus.base.arrays import Int64
+from genus.base.protocol import Samples
 from genus.datasets import Dataset, count_matrix, load_dataset
-from genus.experiments.harness.settings import Trials
+from genus.experiments.harness.settings import Classifier, Trials
 from genus.experiments.harness.table import Experiment, Measured, Row, System
 from genus.experiments.pages.findings import TDM
 from genus.models.document_mixture.models import (
@@ -45,6 +46,7 @@ from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 
 LabelSet = frozenset[str]
+Generative = MultinomialNB | TiedDocumentMixture | NearestNeighborsClassifier | KernelDensityClassifier
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,8 @@ class Problem:
     """Counts and label sets. ``run`` above 1: so many rows in a row may be about one thing, and are held out
     together."""
 
-    X_train: Any
-    X_test: Any
+    X_train: Samples
+    X_test: Samples
     train: Sequence[LabelSet]
     test: Sequence[LabelSet]
     multilabel: bool
@@ -98,7 +100,7 @@ class Problem:
         sets = self.label_sets
         return micro_f([sets[code] for code in truth.tolist()], [sets[code] for code in answers.tolist()])
 
-    def test_score(self, estimator: Any) -> Trials:
+    def test_score(self, estimator: Classifier) -> Trials:
         """Of the estimator, fitted to all training documents, on the test documents."""
         trials = Trials()
         if self.multilabel:
@@ -151,7 +153,7 @@ def _take(data: Dataset, rows: Sequence[int]) -> Dataset:
     return replace(data, labels=some(data.labels), texts=some(data.texts), counts=some(data.counts), extra={})
 
 
-def _documents(data: Dataset) -> Sequence[Any]:
+def _documents(data: Dataset) -> Sequence[str] | Sequence[dict[str, int]]:
     return data.texts if data.texts is not None else data.counts or []
 
 
@@ -159,7 +161,7 @@ def _label_sets(data: Dataset) -> list[LabelSet]:
     return [frozenset(map(str, labels)) if data.multilabel else frozenset([str(labels)]) for labels in data.labels]
 
 
-def _matrices(train: Dataset, test: Dataset, stem: bool) -> tuple[Any, Any]:
+def _matrices(train: Dataset, test: Dataset, stem: bool) -> tuple[Samples, Samples]:
     if train.counts is not None and test.counts is not None:
         X, words = count_matrix(train.counts)
         return X, count_matrix(test.counts, words)[0]
@@ -171,13 +173,15 @@ def _matrices(train: Dataset, test: Dataset, stem: bool) -> tuple[Any, Any]:
 # Systems
 
 
-def measure_generative(estimator: Any, space: Mapping[str, Scale], problem: Problem, settings: Settings) -> Measured:
+def measure_generative(
+    estimator: Generative, space: Mapping[str, Scale], problem: Problem, settings: Settings
+) -> Measured:
     """Tuned by leaving out training documents one at a time; where neighbors may tell, by holding out runs."""
     sample = development_sample(problem.X_train, settings, problem.run)
     everything = np.arange(problem.X_train.shape[0])
     rest = everything if problem.run == 1 else np.setdiff1d(everything, sample)
 
-    def score(model: Any, X: Any, y: Int64) -> float:
+    def score(model: Generative, X: Samples, y: Int64) -> float:
         if problem.run > 1:
             return problem.micro_f(y, model.predict(X))
         return problem.micro_f(y, model.classes_[model.leave_one_out_log_proba(X, y).argmax(axis=1)])
@@ -189,12 +193,12 @@ def measure_generative(estimator: Any, space: Mapping[str, Scale], problem: Prob
     return _measured(search, estimator, problem)
 
 
-def measure_peer(estimator: Any, name: str, problem: Problem, settings: Settings) -> Measured:
+def measure_peer(estimator: Classifier, name: str, problem: Problem, settings: Settings) -> Measured:
     """Its one parameter tuned on a held-out fifth of the training documents."""
     n = problem.X_train.shape[0]
     held_out = rows_in_runs(n, n // 5, problem.run, settings.seed)
 
-    def score(model: Any, X: Any, y: Int64) -> float:
+    def score(model: Classifier, X: Samples, y: Int64) -> float:
         return problem.micro_f(y, model.predict(X))
 
     search = GaussianRandomSearchCV(
@@ -208,7 +212,7 @@ def measure_peer(estimator: Any, name: str, problem: Problem, settings: Settings
         return _measured(search, estimator, problem)
 
 
-def _measured(search: GaussianRandomSearchCV, estimator: Any, problem: Problem) -> Measured:
+def _measured(search: GaussianRandomSearchCV, estimator: Classifier, problem: Problem) -> Measured:
     with warnings.catch_warnings():
         # A search that is interrupted answers with the best so far: good for a person, wrong for a table.
         warnings.filterwarnings("error", "interrupted after", UserWarning)
@@ -231,7 +235,7 @@ def rows_in_runs(n: int, size: int, run: int, seed: int) -> Int64:
     return np.flatnonzero(np.isin(np.arange(n) // run, runs))
 
 
-def development_sample(X: Any, settings: Settings, run: int) -> Int64:
+def development_sample(X: Samples, settings: Settings, run: int) -> Int64:
     """Training documents to score points on: not more than would touch so many postings."""
     frequency = np.bincount(X.indices, minlength=X.shape[1])
     per_document = frequency[X.indices].sum() / max(X.shape[0], 1)
@@ -248,17 +252,17 @@ _ONE_LABEL = frozenset({"spam", "sentiment", "multi-class"})
 _DUAL = {"dual": True, "tol": 0.1, "random_state": 0}
 
 
-def _generative(name: str, estimator: Any, **space: Scale) -> System:
+def _generative(name: str, estimator: Generative, **space: Scale) -> System:
     return System(name, partial(measure_generative, estimator, space))
 
 
-def _linear(name: str, model: Any, prefix: str, weighted: bool) -> System:
+def _linear(name: str, model: Classifier, prefix: str, weighted: bool) -> System:
     step = f"{type(model).__name__.lower()}__" if weighted else ""
     estimator = make_pipeline(TermWeighting.named("log_share"), model) if weighted else model
     return _peer(name, estimator, f"{step}{prefix}C")
 
 
-def _peer(name: str, estimator: Any, parameter: str) -> System:
+def _peer(name: str, estimator: Classifier, parameter: str) -> System:
     return System(name, partial(measure_peer, estimator, parameter), _ONE_LABEL)
 
 
