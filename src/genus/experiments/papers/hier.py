@@ -17,7 +17,6 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -224,7 +223,7 @@ class LabelSets:
         return self.found[name]
 
 
-def set_scores_by_label(Y: Targets, answers: NDArray[np.bool_]) -> Float64:
+def set_scores_by_label(Y: Targets, answers: Targets) -> Float64:
     """Each label's F1."""
     right, either = (Y * answers).sum(axis=0), Y.sum(axis=0) + answers.sum(axis=0)
     return np.where(either > 0, 2 * right / np.maximum(either, 1), 0.0)
