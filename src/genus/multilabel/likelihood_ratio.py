@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from genus.base.arrays import Float64, Int32
 from genus.base.label_sets import KINDS, SetRows, Target, as_given, read_target
 from genus.base.labels import Labels
-from genus.base.protocol import Samples, State, Targets
+from genus.base.protocol import Label, Samples, State, Targets
 from genus.base.validation import check_number
 from genus.multilabel.calibration import Calibration, Candidates
 from genus.multilabel.decoding import OBJECTIVES, LabelDecoder, scut_thresholds
@@ -91,7 +91,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         decide: str = "macro_f1",
         length_power: float = 0.5,
         contrast: bool = False,
-        cv: Any = 5,
+        cv: object = 5,
         guard: float = 0.1,
         n_candidates: int = 50,
     ) -> None:
@@ -152,7 +152,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             held_out.put(test, self._candidates(estimator, log_pooled, X[test]))
         return held_out
 
-    def _folds(self, n: int) -> Iterator[tuple[Any, Any]]:
+    def _folds(self, n: int) -> Iterator[tuple[object, object]]:
         if hasattr(self.cv, "split"):
             return iter(self.cv.split(np.zeros(n)))
         if isinstance(self.cv, bool) or not isinstance(self.cv, (int, np.integer)) or not self.cv >= 2:
@@ -294,8 +294,8 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         return tags
 
 
-def _sets(target: Target) -> list[set[Any]]:
-    sets: list[set[Any]] = as_given("sets", target.rows, target.labels)
+def _sets(target: Target) -> list[set[Label]]:
+    sets: list[set[Label]] = as_given("sets", target.rows, target.labels)
     return sets
 
 
@@ -330,6 +330,6 @@ def scut_of(scores: Any, Y: Targets, guard: float) -> Float64:
     return thresholds
 
 
-def _check_floats(name: str, array: Any, n: int) -> None:
+def _check_floats(name: str, array: object, n: int) -> None:
     if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != (n,):
         raise ValueError(f"{name} must be an array of {n} float64 numbers")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from scipy import sparse
 
 from genus.base.arrays import Float64
 from genus.base.protocol import Targets
+
+if TYPE_CHECKING:
+    from genus.base.rows import MatrixLike
 
 
 def set_scores(y: Targets, given: Any) -> dict[str, float]:
@@ -69,7 +72,7 @@ def label_scores(given: NDArray[np.bool_], truth: NDArray[np.bool_]) -> dict[str
     }
 
 
-def ranking_scores(y: Targets, scores: Any, ks: Sequence[int] = (1, 3, 5)) -> dict[str, float]:
+def ranking_scores(y: Targets, scores: MatrixLike, ks: Sequence[int] = (1, 3, 5)) -> dict[str, float]:
     """Measures of rankings of labels: precision and nDCG at the first k labels, averaged over documents.
 
     Parameters

@@ -25,12 +25,12 @@ from sklearn.utils.validation import check_is_fitted
 from genus.base.arrays import Float64, Int64
 from genus.base.label_sets import KINDS, LabelSets, SetRows, as_given, check_same_kind, no_rows, read_target
 from genus.base.labels import Labels, positions, unite_labels
-from genus.base.protocol import Samples, State, Targets
+from genus.base.protocol import Label, Samples, State, Targets
 from genus.base.samples import n_samples, take_samples
 
 _BLOCK = 1 << 22  # probabilities of documents x sets held at once: 32 MB
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Method = TypeVar("Method", bound=Callable[..., object])
 
 
 def _if_inner_has(*names: str) -> Callable[[Method], Method]:
@@ -92,7 +92,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
 
     # Learning
 
-    def fit(self, X: Samples, y: Targets, **fit_params: Any) -> Self:
+    def fit(self, X: Samples, y: Targets, **fit_params: object) -> Self:
         """Learn from documents and their sets of labels.
 
         Parameters
@@ -116,7 +116,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         return self
 
     @_if_inner_has("partial_fit")
-    def partial_fit(self, X: Samples, y: Targets, label_sets: Any = None, **fit_params: Any) -> Self:
+    def partial_fit(self, X: Samples, y: Targets, label_sets: object = None, **fit_params: object) -> Self:
         """Learn from more documents, where the estimator can.
 
         New labels (of collections) and new sets may come at any time if the estimator takes new classes at any
@@ -155,7 +155,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         return self
 
     @_if_inner_has("unlearn")
-    def unlearn(self, X: Samples, y: Targets, **params: Any) -> Self:
+    def unlearn(self, X: Samples, y: Targets, **params: object) -> Self:
         """Take documents out again, where the estimator can. Labels stay; a set goes with its last document.
 
         Raises
@@ -194,7 +194,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         return np.minimum(marginals, 1.0, out=marginals)  # sums of rounded numbers may end just above
 
     @_if_inner_has("predict_top", "predict_proba")
-    def predict_top_sets(self, X: Samples, k: int = 5) -> tuple[list[list[frozenset[Any]]], Float64]:
+    def predict_top_sets(self, X: Samples, k: int = 5) -> tuple[list[list[frozenset[Label]]], Float64]:
         """The ``k`` most probable label sets of each document.
 
         Parameters
@@ -224,7 +224,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         return float(np.average(right, weights=sample_weight))
 
     @property
-    def label_sets_(self) -> list[frozenset[Any]]:
+    def label_sets_(self) -> list[frozenset[Label]]:
         check_is_fitted(self)
         return [frozenset(labels) for labels in self._named(self._sets.take(np.asarray(self.estimator_.classes_)))]
 
@@ -252,7 +252,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
             block = X if size >= n else take_samples(X, slice(begin, begin + size))
             yield self.estimator_.predict_proba(block)
 
-    def _named(self, rows: SetRows) -> list[list[Any]]:
+    def _named(self, rows: SetRows) -> list[list[object]]:
         labels = self.classes_[rows.members].tolist()
         return [labels[a:b] for a, b in pairwise(rows.indptr.tolist())]
 

@@ -13,8 +13,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from genus.base.protocol import Samples, Targets
+from genus.search.results import Table
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Method = TypeVar("Method", bound=Callable[..., object])
 
 
 def _check_refit(search: BestEstimator, name: str) -> None:
@@ -41,8 +42,8 @@ class BestEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A search whose ``best_estimator_`` answers for it. Subclasses have ``estimator``, ``refit`` and ``cv``."""
 
     estimator: Any
-    refit: Any
-    cv: Any
+    refit: bool | Callable[[Table], int]
+    cv: object
     scorer_: Callable[..., float]
     best_estimator_: Any
 

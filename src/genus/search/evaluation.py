@@ -107,7 +107,7 @@ class SharedFits:
         self._early = {name: scale for name, scale in space.scales.items() if name not in late}
         self.late = late if all(isinstance(s, (Choice, Integer)) for s in self._early.values()) else set()
         self._folds, self._whole = folds, whole
-        self._kept: dict[tuple[Any, ...], list[Fitted | None]] = {}
+        self._kept: dict[tuple[object, ...], list[Fitted | None]] = {}
 
     def prepare(self, candidates: list[Params], parallel: Any) -> None:
         """Fit what these candidates need."""
@@ -129,7 +129,7 @@ class SharedFits:
         models = self._kept[self._key(params)]
         return [(f, None if m is None else _Shared(m, late)) for f, m in zip(self._folds, models, strict=True)]
 
-    def _key(self, params: Params) -> tuple[Any, ...]:
+    def _key(self, params: Params) -> tuple[object, ...]:
         return tuple(s.unit(params[n]) if isinstance(s, Choice) else params[n] for n, s in self._early.items())
 
 
@@ -180,7 +180,7 @@ class Run:
 
     search: str
     seed: int
-    splits: list[tuple[Any, Any]]
+    splits: list[tuple[object, object]]
     trials: list[Trial] = field(default_factory=list)
 
     def propose(self, t: int, space: Space, n_points: int, n_iterations: int, start: Float64) -> Float64:
@@ -297,7 +297,7 @@ class _Unweighted:
         return float(self.function(y, log_proba, classes))
 
 
-def _of_labels(metric: Callable[..., float], **options: Any) -> Metric:
+def _of_labels(metric: Callable[..., float], **options: object) -> Metric:
     def score(y: Labels, log_proba: Float64, classes: Labels, weights: Weights) -> float:
         return float(metric(y, classes[log_proba.argmax(axis=1)], sample_weight=weights, **options))
 

@@ -43,7 +43,7 @@ from genus.search.evaluation import (
     has_leave_one_out,
     posterior_metric,
 )
-from genus.search.results import best_index, results_table
+from genus.search.results import Table, best_index, results_table
 from genus.search.space import Choice, Integer, Linear, Log, Logit, Scale, Share, Space
 
 __all__ = ["Choice", "GaussianRandomSearchCV", "Integer", "Linear", "Log", "Logit", "Share"]
@@ -147,15 +147,15 @@ class GaussianRandomSearchCV(BestEstimator):
         *,
         n_iterations: int = 40,
         n_points: int = 20,
-        start: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        start: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None,
         scoring: str | Callable[..., float] | None = None,
-        cv: Any = None,
-        refit: Any = True,
+        cv: object = None,
+        refit: bool | Callable[[Table], int] = True,
         time_budget: float | None = None,
         warm_start: bool = False,
-        error_score: Any = np.nan,
+        error_score: float | str = np.nan,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: object = None,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
@@ -173,7 +173,7 @@ class GaussianRandomSearchCV(BestEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Samples, y: Targets = None, groups: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Samples, y: Targets = None, groups: object = None, **fit_params: object) -> Self:
         """Search, and fit the best parameters on all documents.
 
         Parameters
@@ -251,7 +251,7 @@ class GaussianRandomSearchCV(BestEstimator):
             raise ValueError(f"param_space names {unknown[0]!r}, but {kind} has only {', '.join(sorted(own))}.")
         return space
 
-    def _begin(self, X: Samples, y: Targets, groups: Any) -> Run:
+    def _begin(self, X: Samples, y: Targets, groups: object) -> Run:
         """A new run, or the last one to go on with."""
         search = repr((self.param_space, self.n_points, self.start, self.scoring, self.cv, n_samples(X)))
         if self.warm_start and hasattr(self, "_run"):
@@ -261,7 +261,7 @@ class GaussianRandomSearchCV(BestEstimator):
                     "set warm_start=False to begin anew."
                 )
             return self._run
-        splits: list[tuple[Any, Any]] = [(None, None)]
+        splits: list[tuple[object, object]] = [(None, None)]
         if not self._loo:
             splits = list(check_cv(self.cv, y, classifier=is_classifier(self.estimator)).split(X, y, groups))
         if not splits:

@@ -56,7 +56,7 @@ def _moments(name: str, values: Float64) -> Table:
         return {f"mean_{name}": values.mean(axis=1), f"std_{name}": values.std(axis=1)}
 
 
-def _column(values: list[Any]) -> Column:
+def _column(values: list[object]) -> Column:
     """Numbers as numbers, everything else as it is; masked nowhere, for scikit-learn's are masked arrays."""
     try:
         array = np.array(values)

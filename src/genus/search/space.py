@@ -14,7 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Scale(ABC):
         """The value at ``u``."""
 
     @abstractmethod
-    def unit(self, value: Any) -> float | None:
+    def unit(self, value: object) -> float | None:
         """A ``u`` with that value; None where the scale has no such value."""
 
     def step(self, u: float, width: float, rng: np.random.Generator) -> float:
@@ -63,7 +63,7 @@ class _Interval(Scale):
         a, b = self._bend(self.low), self._bend(self.high)
         return float(min(max(self._unbend(a + u * (b - a)), self.low), self.high))  # rounding stays inside
 
-    def unit(self, value: Any) -> float | None:
+    def unit(self, value: object) -> float | None:
         if not _is_number(value) or not self.low <= value <= self.high:
             return None
         a, b = self._bend(self.low), self._bend(self.high)
@@ -149,7 +149,7 @@ class Share(Scale):
         """The share, still to be multiplied by what the other parameter leaves."""
         return Linear(self.low, self.high).value(u)
 
-    def unit(self, value: Any) -> float | None:
+    def unit(self, value: object) -> float | None:
         return Linear(self.low, self.high).unit(value)
 
 
@@ -182,7 +182,7 @@ class Integer(Scale):
     def value(self, u: float) -> int:
         return min(max(math.floor(self._cells.value(u) + 0.5), int(self.low)), int(self.high))
 
-    def unit(self, value: Any) -> float | None:
+    def unit(self, value: object) -> float | None:
         inside = _is_number(value) and self.low <= value <= self.high and value == int(value)
         return self._cells.unit(value) if inside else None
 
@@ -224,7 +224,7 @@ class Choice(Scale):
 class Space:
     """Named scales, side by side: a point is an array of numbers in [0, 1], one for each parameter."""
 
-    def __init__(self, scales: Mapping[str, Scale], fixed: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, scales: Mapping[str, Scale], fixed: Params | None = None) -> None:
         if not isinstance(scales, Mapping) or not scales:
             raise ValueError(f"param_space must name at least one parameter and its scale, got {scales!r}.")
         self.scales = dict(scales)
@@ -253,7 +253,7 @@ class Space:
                 values[name] *= 1 - (self.fixed | values)[scale.of]
         return values
 
-    def point(self, params: Mapping[str, Any]) -> Float64:
+    def point(self, params: Mapping[str, object]) -> Float64:
         """The point with these parameters; NaN where one is not in its scale."""
         units = []
         for name, scale in self.scales.items():
@@ -314,10 +314,10 @@ class Space:
         return np.array(points).reshape(-1, len(self.scales))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) and value == value
 
 
-def _check_bounds(scale: Scale, low: Any, high: Any) -> None:
+def _check_bounds(scale: Scale, low: object, high: object) -> None:
     if not (_is_number(low) and _is_number(high) and math.isfinite(low) and math.isfinite(high) and low < high):
         raise ValueError(f"low must be a number below high, got {scale!r}.")

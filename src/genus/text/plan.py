@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from genus import _core
 from genus.base.arrays import Int32, Int64, Strings
+from genus.text.inputs import Texts
 
 Tokens = Callable[[str], Sequence[str]]
 Lookup = tuple[NDArray[np.uint8], Int64, NDArray[np.uint64]]  # words and the table that finds them
@@ -83,13 +84,13 @@ class Plan:
             edges=edges and features is None,
         )
 
-    def corpus(self, texts: Any, threads: int) -> _core.CountedCorpus:
+    def corpus(self, texts: Texts, threads: int) -> _core.CountedCorpus:
         sequences = self._sequences(texts, threads)
         if sequences is None:
             return _core.count_corpus(texts, self.options, *self.stop_words, threads)
         return _core.count_corpus_sequences(*sequences, *self.word_range, self.edges, threads)
 
-    def known(self, texts: Any, words: Lookup, n_hash: int, binary: bool, single: bool, threads: int) -> CountedRows:
+    def known(self, texts: Texts, words: Lookup, n_hash: int, binary: bool, single: bool, threads: int) -> CountedRows:
         sequences = self._sequences(texts, threads)
         if sequences is None:
             return _core.count_known(texts, self.options, *self.stop_words, *words, n_hash, binary, single, threads)
@@ -101,7 +102,7 @@ class Plan:
         """Whether features are single words, cut natively."""
         return self.n_grams and self.stemmer is None and self.word_range == (1, 1)
 
-    def unknown(self, texts: Any, words: Lookup) -> Strings:
+    def unknown(self, texts: Texts, words: Lookup) -> Strings:
         """The distinct words of a few texts that are not among these, sorted; for `words_alone`."""
         return Strings(*_core.unknown_words(texts, self.options, *self.stop_words, *words))
 

@@ -23,6 +23,8 @@ from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, n_threads
 from genus.base.label_sets import SetRows, read_target
 from genus.base.labels import encode_labels
+from genus.base.protocol import State, Targets
+from genus.base.rows import MatrixLike
 
 
 class InformationGain(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -57,7 +59,7 @@ class InformationGain(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.k = k
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: Targets) -> Self:
         """Measure every word.
 
         Parameters
@@ -90,7 +92,7 @@ class InformationGain(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         mask[np.lexsort((np.arange(len(mask)), -self.scores_))[: self.k]] = True
         return mask
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> State:
         check_is_fitted(self)
         return {"scores": self.scores_}
 
@@ -107,7 +109,7 @@ class InformationGain(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _label_rows(y: Any) -> tuple[SetRows, int]:
+def _label_rows(y: Targets) -> tuple[SetRows, int]:
     """The labels of each document as numbers, and how many labels there are."""
     if y is None:
         raise ValueError("InformationGain requires y to be passed, but the target y is None.")

@@ -20,8 +20,9 @@ from sklearn.exceptions import NotFittedError
 
 from genus import _core
 from genus.base.arrays import GrowingStrings, Int32, Strings, n_threads
+from genus.base.protocol import Samples, State
 from genus.base.rows import SparseRows
-from genus.text.inputs import as_texts
+from genus.text.inputs import Texts, as_texts
 from genus.text.plan import Plan, Tokens, ordered_vocabulary
 
 _EMPTY = Strings.pack([])
@@ -100,7 +101,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
-        vocabulary: Any = None,
+        vocabulary: object = None,
         binary: bool = False,
         stemmer: str | None = None,
         n_hash: int | None = None,
@@ -129,20 +130,20 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ scikit-learn's interface
 
-    def fit(self, texts: Any, y: Any = None) -> Self:
+    def fit(self, texts: Texts, y: object = None) -> Self:
         """Learn the vocabulary."""
         self._fit_rows(texts)
         return self
 
-    def fit_transform(self, texts: Any, y: Any = None, **fit_params: Any) -> sp.csr_matrix[Any]:
+    def fit_transform(self, texts: Samples, y: object = None, **fit_params: object) -> sp.csr_matrix[Any]:
         """Learn the vocabulary and count, in one pass over the texts."""
         return self._matrix(self._fit_rows(texts))
 
-    def transform(self, texts: Any) -> sp.csr_matrix[Any]:
+    def transform(self, texts: Samples) -> sp.csr_matrix[Any]:
         """Count the features of the vocabulary. Other words are ignored."""
         return self._matrix(self._transform_rows(texts)[0])
 
-    def partial_fit(self, texts: Any, y: Any = None) -> Self:
+    def partial_fit(self, texts: Texts, y: object = None) -> Self:
         """Append the new features of these texts to the old ones, whose columns stay.
 
         `min_df`, `max_df` and `max_features` do not apply here: every new feature is kept.
@@ -150,7 +151,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._partial_fit_rows(texts)
         return self
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The features in the order of their columns."""
         self._check_fitted()
         if self.n_hash is not None:
@@ -179,7 +180,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ inner doors, without scipy
 
-    def _fit_rows(self, texts: Any) -> SparseRows:
+    def _fit_rows(self, texts: Texts) -> SparseRows:
         plan = self._prepare()
         texts = as_texts(texts)
         if not self._grows:
@@ -199,7 +200,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         indptr, indices, data, _ = corpus.rows(keep, self.binary, self._single, threads)
         return SparseRows(indptr, indices, data, len(words))
 
-    def _partial_fit_rows(self, texts: Any) -> SparseRows:
+    def _partial_fit_rows(self, texts: Texts) -> SparseRows:
         if not hasattr(self, "_words"):
             plan = self._prepare()
             self._set_words(self._given_words())
@@ -225,7 +226,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 return rows
         return self._partial_fit_rows([text])
 
-    def _transform_rows(self, texts: Any) -> tuple[SparseRows, Int32]:
+    def _transform_rows(self, texts: Texts) -> tuple[SparseRows, Int32]:
         """The rows, and how many tokens of each text are unknown."""
         if not hasattr(self, "_words"):
             self._check_fitted()
@@ -233,7 +234,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._set_words(self._given_words())
         return self._count(as_texts(texts), self._compiled())
 
-    def _count(self, texts: Any, plan: Plan) -> tuple[SparseRows, Int32]:
+    def _count(self, texts: Texts, plan: Plan) -> tuple[SparseRows, Int32]:
         n_hash = self.n_hash or 0
         indptr, indices, data, unknown = plan.known(
             texts, (*self._words, self._table), n_hash, self.binary, self._single, n_threads(self.n_jobs)
@@ -256,7 +257,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ state
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> State:
         self._check_fitted()
         return {"words": self._words, "table": self._table}
 
@@ -269,8 +270,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if len(words) > 0 and not _core.is_table(table):  # of another layout, as in files of format 1
             self._set_words(words)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
+    def __getstate__(self) -> State:
+        state: State = super().__getstate__()
         return {name: value for name, value in state.items() if name not in ("_plan", "_growing")}
 
     def _set_words(self, words: Strings) -> None:

@@ -23,13 +23,14 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from genus import _core
 from genus.base.arrays import Float64, Int64, n_threads
-from genus.base.rows import SparseRows, add_duplicates, to_rows, width_of
+from genus.base.protocol import Params, State
+from genus.base.rows import MatrixLike, SparseRows, add_duplicates, to_rows, width_of
 
 _TF = ("raw", "binary", "log", "log1p", "sqrt", "log_share", "bm25")
 _IDF = ("smooth", "plus_one", "plain", "bm25")
 _LENGTH_UNIT = 1 << 20  # lengths are whole multiples of 1 / this, so that their sum does not depend on order
 
-_NAMED: dict[str, dict[str, Any]] = {
+_NAMED: dict[str, Params] = {
     "raw": {},
     "binary": {"tf": "binary"},
     "log": {"tf": "log1p"},
@@ -180,7 +181,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
 
     # Learning
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Count the documents of each word, discarding earlier counts.
 
         Parameters
@@ -196,12 +197,12 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         self._fit(self._rows(validate_data(self, X, accept_sparse="csr")))
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: MatrixLike, y: object = None, **fit_params: object) -> Any:
         """Count the documents, and weight them as training documents: without idf if ``idf_on="queries"``."""
         X = validate_data(self, X, accept_sparse="csr")
         return _like(X, self._fit_rows(self._rows(X)))
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Count more documents. Additional columns are new words. idf is updated."""
         grows = not self._is_fitted() or width_of(X) > self.n_features_in_
         if grows:
@@ -215,7 +216,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
             validate_data(self, X, reset=True, skip_check_array=True)  # the names of the new columns
         return self
 
-    def unlearn(self, X: Any) -> Self:
+    def unlearn(self, X: MatrixLike) -> Self:
         """Remove documents from the counts, exactly as if they had never been counted. idf is updated; columns stay.
 
         Raises
@@ -246,7 +247,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
 
     # Weighing
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> Any:
         """The weights of these documents, as sparse rows of the same shape.
 
         Parameters
@@ -373,11 +374,11 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         _check_number("b", self.b, "a number from 0 to 1", most=1)
         n_threads(self.n_jobs)
 
-    def _validate(self, X: Any) -> Any:
+    def _validate(self, X: MatrixLike) -> Any:
         check_is_fitted(self)
         return validate_data(self, X, reset=False, accept_sparse="csr")
 
-    def _rows(self, X: Any) -> SparseRows:
+    def _rows(self, X: MatrixLike) -> SparseRows:
         check_non_negative(X, f"{type(self).__name__} (input X)")
         rows = to_rows(X)
         return rows if getattr(X, "has_canonical_format", True) else add_duplicates(rows)
@@ -397,11 +398,11 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
 
     # Keeping
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> State:
         check_is_fitted(self)
         return {"frequency": self._frequency, "n_documents": self._n_documents, "length": self._length}
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
+    def _set_state(self, state: Mapping[str, object]) -> None:
         frequency, n_documents, length = state["frequency"], state["n_documents"], state["length"]
         if not isinstance(frequency, np.ndarray) or frequency.dtype != np.int64 or frequency.ndim != 1:
             raise ValueError("frequency must be a one-dimensional array of int64.")
@@ -420,7 +421,7 @@ def _add(a: tuple[Int64, int, int], b: tuple[Int64, int, int]) -> tuple[Int64, i
     return frequency, a[1] + b[1], a[2] + b[2]
 
 
-def _like(X: Any, rows: SparseRows) -> Any:
+def _like(X: MatrixLike, rows: SparseRows) -> Any:
     """Rows as scipy has them: an array where X is one, else a matrix."""
     kind: Any = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix
     return kind((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from genus.base.validation import check_number, check_steps
 from genus.tree.label_tree import WHOLE, Node
 from genus.tree.paths import TreePaths
 
+if TYPE_CHECKING:
+    from genus.base.protocol import Label
+
 
 @dataclass(frozen=True)
 class TreeAnswers:
@@ -23,7 +26,7 @@ class TreeAnswers:
     paths: TreePaths
 
     @cached_property
-    def names(self) -> list[Any]:
+    def names(self) -> list[Label]:
         """The tree's nodes by number, the root's being 0."""
         tree = self.paths.tree
         return [*([] if tree.root is not None else [WHOLE]), *tree.nodes]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,10 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from genus.base.arrays import Int32
+
+if TYPE_CHECKING:
+    from genus.base.labels import Labels
+    from genus.base.protocol import Label, Params, Samples, State
 
 Node = Hashable
 WHOLE = "(all)"  # what a root without a name is called
@@ -115,7 +119,7 @@ class LabelTree:
         return cls(parents)
 
     @classmethod
-    def from_nested(cls, nested: Mapping[Node, Any]) -> Self:
+    def from_nested(cls, nested: Mapping[Node, object]) -> Self:
         """A tree from nested dicts, such as ``{"hardware": {"printer": {}, "disk": {}}, "sport": {}}``.
 
         In place of a dict of leaves, a list of them will do; in place of an empty one, None.
@@ -239,7 +243,7 @@ class LabelTree:
     def __str__(self) -> str:
         return self.render()
 
-    def render(self, name: Callable[[Any], str] = str) -> str:
+    def render(self, name: Callable[[Label], str] = str) -> str:
         """The tree as text, one node a line, each as ``name`` gives it. A root without a name is "(all)"."""
         lines = [name(WHOLE if self.root is None else self.root)]
         waiting = [(node, "") for node in reversed(self._tops if self.root is None else self.children(self.root))]
@@ -275,13 +279,13 @@ class LabelTree:
 
     # Keeping: a tree is saved as a parameter, by what it was made from
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> Params:
         return {"parents": self.parents}
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> State:
         return {}
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
+    def _set_state(self, state: Mapping[str, object]) -> None:
         if state:
             raise ValueError("a tree has no state")
 
@@ -290,7 +294,7 @@ class _Close(str):
     """A closing tag among nodes, which may be text too."""
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{type(value).__name__} {text[:40]}..."
 
@@ -313,7 +317,7 @@ def are_paths(labels: Iterable[Any]) -> bool:
     return False
 
 
-def learn_tree(X: Any, y: Any, n_groups: int | None = None) -> LabelTree:
+def learn_tree(X: Samples, y: Any, n_groups: int | None = None) -> LabelTree:
     """Group classes that use the same words: average-link clustering of the classes' summed counts, by cosine.
 
     As Toutanova and others (2001) did for Reuters: the tree has one level of groups between the root and the classes.
@@ -350,7 +354,7 @@ def learn_tree(X: Any, y: Any, n_groups: int | None = None) -> LabelTree:
     return group_classes(labels, member @ documents, n_groups)
 
 
-def group_classes(labels: NDArray[Any], sums: Any, n_groups: int | None = None) -> LabelTree:
+def group_classes(labels: Labels, sums: Any, n_groups: int | None = None) -> LabelTree:
     """`learn_tree` from the classes' summed counts, as sparse rows."""
     n = len(labels)
     names: list[Node] = labels.tolist()

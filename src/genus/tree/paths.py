@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from genus.base.arrays import Float64, Int32, Int64
 from genus.base.documents import Documents, equal_documents
 from genus.base.statistics import ONE
 from genus.tree.label_tree import WHOLE, LabelTree, Node
+
+if TYPE_CHECKING:
+    from genus.base.protocol import Label
 
 UNIFORM = "(uniform)"  # the name of the distribution that knows no words
 
@@ -26,13 +29,13 @@ class TreePaths:
     """
 
     tree: LabelTree
-    labels: Sequence[Any]
+    labels: Sequence[Label]
     inner: Sequence[Node | None]  # None for a root without a name
     indptr: Int64
     nodes: Int32
 
     @classmethod
-    def of(cls, tree: LabelTree, labels: Sequence[Any], *, by_root: bool = False) -> TreePaths:
+    def of(cls, tree: LabelTree, labels: Sequence[Label], *, by_root: bool = False) -> TreePaths:
         """Of a tree that has all labels; by its root, straight to the classes."""
         classes = set(labels)
         inner: list[Node | None] = [tree.root]
