@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,9 @@ from genus.base.rows import MatrixLike, SparseRows, add_duplicates, slice_rows, 
 from genus.base.score_table import ScoreTable
 from genus.base.statistics import Accumulator, Batch, ClassCounts
 from genus.base.validation import check_labels, check_not_negative, check_weights
+
+if TYPE_CHECKING:
+    from genus.base.protocol import Samples
 
 Table = TypeVar("Table", covariant=True)
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -465,7 +468,7 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
         check_is_fitted(self)
         return to_rows(validate_data(self, X, reset=False, accept_sparse="csr"))
 
-    def _training_rows(self, X: Any) -> SparseRows:
+    def _training_rows(self, X: Samples) -> SparseRows:
         check_non_negative(X, f"{type(self).__name__} (input X)")
         rows = to_rows(X)
         # Whole numbers add up exactly as they are.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from scipy import sparse
 
 from genus.base.arrays import Int32, Int64, describe
 from genus.base.labels import Labels, encode_labels, positions
+
+if TYPE_CHECKING:
+    from genus.base.protocol import Targets
 
 KINDS = ("dense", "csr_matrix", "csr_array", "sets")
 
@@ -138,7 +141,7 @@ def check_same_kind(kind: str, n_labels: int, target: Target) -> None:
 # ---------------------------------------------------------------- reading y
 
 
-def read_target(y: Any) -> Target:
+def read_target(y: Targets) -> Target:
     if sparse.issparse(y):
         return _read_indicator(y, "csr_array" if isinstance(y, sparse.sparray) else "csr_matrix")
     if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
@@ -150,7 +153,7 @@ def read_target(y: Any) -> Target:
     return _read_sets(list(y))
 
 
-def has_label_sets(y: Any) -> bool:
+def has_label_sets(y: Targets) -> bool:
     """Whether y is an indicator matrix or holds sets of labels, rather than one label for each document."""
     if sparse.issparse(y):
         return True
@@ -159,7 +162,7 @@ def has_label_sets(y: Any) -> bool:
     return isinstance(y, Iterable) and any(isinstance(labels, (set, frozenset, list, tuple)) for labels in y)
 
 
-def label_pairs(y: Any, n: int) -> tuple[Labels, Int64, Int32]:
+def label_pairs(y: Targets, n: int) -> tuple[Labels, Int64, Int32]:
     """The labels of n documents, and a pair (document, position of its label) for each that a document has."""
     target = read_target(y)
     if len(target.rows) != n:
@@ -169,7 +172,7 @@ def label_pairs(y: Any, n: int) -> tuple[Labels, Int64, Int32]:
     return target.labels, np.repeat(np.arange(n), np.diff(target.rows.indptr)), target.rows.members
 
 
-def _read_indicator(y: Any, kind: str) -> Target:
+def _read_indicator(y: Targets, kind: str) -> Target:
     try:
         matrix = sparse.csr_array(y, copy=True)
     except (TypeError, ValueError):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from genus.base.arrays import Float64, Int32, Int64
 from genus.base.labels import Labels
-from genus.base.rows import SparseRows
+from genus.base.rows import MatrixLike, SparseRows
 
 Label: TypeAlias = Hashable  # text, a number or a boolean
 Params: TypeAlias = dict[str, Any]  # constructor parameters by name
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
         def get_params(self, deep: bool = True) -> Params: ...
 
-        def set_params(self, **params: Any) -> Self: ...
+        def set_params(self, **params: object) -> Self: ...
 
         def __getstate__(self) -> State: ...
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     class ClassifierMixin:
         """scikit-learn's, typed likewise."""
 
-        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+        def score(self, X: Samples, y: Targets, sample_weight: object = None) -> float: ...
 
 else:
     from sklearn.base import BaseEstimator as BaseEstimator
@@ -79,7 +79,7 @@ class Estimator(Protocol):
 
     def get_params(self, deep: bool = True) -> Params: ...
 
-    def set_params(self, **params: Any) -> Self: ...
+    def set_params(self, **params: object) -> Self: ...
 
 
 class ScoresRows(Protocol):
@@ -96,7 +96,7 @@ class Model(ScoresRows, Estimator, Protocol):
     @property
     def classes_(self) -> Labels: ...
 
-    def _fit_rows(self, rows: SparseRows, y: Any, sample_weight: ArrayLike | None = None) -> Self: ...
+    def _fit_rows(self, rows: SparseRows, y: Targets, sample_weight: ArrayLike | None = None) -> Self: ...
 
     def _predict_rows(self, rows: SparseRows) -> Labels: ...
 
@@ -134,7 +134,7 @@ class LearnsMore(Protocol):
 class LearnsOnline(Protocol):
     """Learns and answers one document at a time, in microseconds."""
 
-    def _learn_one(self, rows: SparseRows, label: Any, weight: float = 1.0) -> None: ...
+    def _learn_one(self, rows: SparseRows, label: Label, weight: float = 1.0) -> None: ...
 
     def _predict_one(self, rows: SparseRows) -> Any: ...
 
@@ -162,7 +162,7 @@ class RemembersDocuments(Protocol):
 class LearnsUnlabeled(Protocol):
     """Learns from documents without a label too."""
 
-    unlabeled: Any
+    unlabeled: object
     unlabeled_weight: float
 
 
@@ -172,7 +172,9 @@ class LearnsUnlabeled(Protocol):
 class LeavesOneOut(Protocol):
     """Scores each training document by the model without it, exactly."""
 
-    def leave_one_out_log_proba(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64: ...
+    def leave_one_out_log_proba(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Float64: ...
 
 
 class LeavesRowsOut(LeavesOneOut, Protocol):
@@ -180,7 +182,7 @@ class LeavesRowsOut(LeavesOneOut, Protocol):
 
     def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64: ...
 
-    def _retuned(self, **params: Any) -> Self: ...
+    def _retuned(self, **params: object) -> Self: ...
 
 
 class Retunes(Protocol):
@@ -188,13 +190,13 @@ class Retunes(Protocol):
 
     def _prediction_parameters(self) -> set[str]: ...
 
-    def _retuned(self, **params: Any) -> Any: ...
+    def _retuned(self, **params: object) -> Any: ...
 
 
 class EndsInModel(Protocol):
     """A chain of steps: the prefix of its model's parameters, the model, and X as the model takes it."""
 
-    def _last_step(self, X: Any) -> tuple[str, Any, Any]: ...
+    def _last_step(self, X: Samples) -> tuple[str, Any, Any]: ...
 
 
 class ScoresPath(Protocol):
@@ -229,7 +231,7 @@ class HasTree(Protocol):
 
     def word_levels(self, word: int, label: Any = None) -> dict[Any, float]: ...
 
-    def node_words(self, node: Any, n: int = 10) -> list[tuple[int, float]]: ...
+    def node_words(self, node: Label, n: int = 10) -> list[tuple[int, float]]: ...
 
 
 class TellsNodes(Protocol):
@@ -244,7 +246,7 @@ class TellsNodes(Protocol):
 
     def _node_words(self, c: int, n: int) -> list[tuple[Int64, Float64]]: ...
 
-    def nearest_documents(self, label: Any) -> list[list[int]]: ...
+    def nearest_documents(self, label: Label) -> list[list[int]]: ...
 
 
 class MarksWords(Protocol):
@@ -265,9 +267,9 @@ class KeepsState(Protocol):
 
     def get_params(self, deep: bool = True) -> Params: ...
 
-    def _get_state(self) -> Mapping[str, Any]: ...
+    def _get_state(self) -> Mapping[str, object]: ...
 
-    def _set_state(self, state: Mapping[str, Any]) -> None: ...
+    def _set_state(self, state: Mapping[str, object]) -> None: ...
 
 
 if TYPE_CHECKING:

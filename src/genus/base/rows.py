@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +10,9 @@ from scipy import sparse
 
 from genus import _core
 from genus.base.arrays import AnyFloat, Float64, Int32, Int64
+
+if TYPE_CHECKING:
+    from genus.base.protocol import Samples
 
 MatrixLike: TypeAlias = "ArrayLike | sparse.sparray | sparse.spmatrix"  # what users give for documents x words
 
@@ -30,7 +33,7 @@ class SparseRows(NamedTuple):
         return len(self.indptr) - 1
 
 
-def to_rows(X: Any) -> SparseRows:
+def to_rows(X: Samples) -> SparseRows:
     """A checked matrix as plain arrays."""
     matrix: Any = X if sparse.issparse(X) else sparse.csr_array(X)
     if matrix.shape[1] > np.iinfo(np.int32).max:
@@ -51,7 +54,7 @@ def add_duplicates(rows: SparseRows) -> SparseRows:
     return to_rows(matrix)
 
 
-def width_of(X: Any) -> int:
+def width_of(X: Samples) -> int:
     shape = getattr(X, "shape", None)
     shape = np.shape(X) if shape is None else shape
     return int(shape[1]) if len(shape) == 2 else 0

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_consistent_length, get_tags, indexable
 
+if TYPE_CHECKING:
+    from genus.base.protocol import Params, Samples
 
-def n_samples(X: Any) -> int:
+
+def n_samples(X: Samples) -> int:
     """The number of rows, or of items of a list."""
     check_consistent_length(X)  # refuses what has no rows, by name
     shape = getattr(X, "shape", None)
     return int(shape[0]) if shape and isinstance(shape[0], Integral) else len(X)
 
 
-def take_samples(X: Any, rows: Any) -> Any:
+def take_samples(X: Samples, rows: Any) -> Any:
     """The rows of X that a slice, an array of numbers or a mask names, as the same kind of thing."""
     if not isinstance(rows, slice):
         rows = np.asarray(rows)
@@ -36,7 +39,7 @@ def take_samples(X: Any, rows: Any) -> Any:
     return X[rows]
 
 
-def split_samples(estimator: Any, X: Any, y: Any, rows: Any, train: Any) -> tuple[Any, Any]:
+def split_samples(estimator: Any, X: Samples, y: Any, rows: Any, train: Any) -> tuple[Any, Any]:
     """These rows of X and y; of a kernel matrix, the columns of the training documents."""
     labels = None if y is None else take_samples(y, rows)
     if not get_tags(estimator).input_tags.pairwise:
@@ -47,7 +50,7 @@ def split_samples(estimator: Any, X: Any, y: Any, rows: Any, train: Any) -> tupl
     return X[np.ix_(rows, train)], labels
 
 
-def split_params(params: Mapping[str, Any], n: int, rows: Any = None) -> dict[str, Any]:
+def split_params(params: Mapping[str, object], n: int, rows: object = None) -> Params:
     """Parameters of ``fit``: these rows, by default all, of those with a value for each of ``n`` documents."""
 
     def part(value: Any) -> Any:
@@ -59,7 +62,7 @@ def split_params(params: Mapping[str, Any], n: int, rows: Any = None) -> dict[st
     return {name: part(value) for name, value in params.items()}
 
 
-def _has_rows(value: Any, n: int) -> bool:
+def _has_rows(value: object, n: int) -> bool:
     shape = getattr(value, "shape", None)
     if shape is not None:
         return len(shape) > 0 and shape[0] == n

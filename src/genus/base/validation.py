@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 from sklearn.utils.validation import (
@@ -14,17 +14,20 @@ from sklearn.utils.validation import (
 from genus.base.arrays import Float64
 from genus.base.labels import Labels
 
+if TYPE_CHECKING:
+    from genus.base.protocol import Targets
+
 SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit numbers somewhere on the way
 
 
-def check_labels(y: Any) -> Labels:
+def check_labels(y: Targets) -> Labels:
     labels = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
     checked: Labels = labels
     return checked
 
 
-def check_weights(sample_weight: Any, n: int) -> Float64 | None:
+def check_weights(sample_weight: object, n: int) -> Float64 | None:
     if sample_weight is None:
         return None
     weights = np.array(sample_weight, dtype=np.float64)

@@ -20,7 +20,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from genus.errors import DataError
 from genus.io.columns import (
@@ -160,7 +160,7 @@ def check_table(
         next(source.rows(), None)
 
 
-def read_objects(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_objects(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield the number and the object of each line of a JSON lines file, compressed or not."""
     return _Source(path, None, None, "jsonl", "utf-8", None, None, False).objects()
 
@@ -338,7 +338,7 @@ class _Source(TextSource):
         for number, record in itertools.chain(head, records):
             yield Row(number, _as_text(record.get(text)), self._label(record.get(label)), _as_text(record.get(id_)))
 
-    def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+    def objects(self) -> Iterator[tuple[int, dict[str, object]]]:
         loads = json.loads
         for number, line in self.lines():
             if not line or line.isspace():
@@ -352,7 +352,7 @@ class _Source(TextSource):
                 self.fail(f'row {number} is not a JSON object: each line must be one, such as {{"text": ...}}')
             yield number, record
 
-    def _label(self, value: Any) -> str | tuple[str, ...] | None:
+    def _label(self, value: object) -> str | tuple[str, ...] | None:
         """A row's label; several as a tuple. A list of one is that one, unless labels are told apart within text."""
         if isinstance(value, str) and self.label_separator is not None:
             return tuple(part for part in map(str.strip, value.split(self.label_separator)) if part)
@@ -448,7 +448,7 @@ def _files(paths: Iterable[Path]) -> list[Path]:
     return sorted(path for path in paths if path.is_file() and not path.name.startswith("."))
 
 
-def _as_text(value: Any) -> str | None:
+def _as_text(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (bool, list, dict)) else str(value)

@@ -22,6 +22,7 @@ from genus.base.arrays import Float64, Int64, State, n_threads
 from genus.base.inverted_index import CosineIndex
 from genus.base.label_sets import KINDS, SetRows, as_given, read_target
 from genus.base.labels import Labels, encode_labels
+from genus.base.protocol import Targets
 from genus.base.rows import MatrixLike, SparseRows, add_duplicates, slice_rows, to_rows
 from genus.base.validation import check_count
 from genus.multilabel.decoding import scut_thresholds
@@ -73,7 +74,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.guard = guard
         self.n_jobs = n_jobs
 
-    def fit(self, X: MatrixLike, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: Targets) -> Self:
         """Keep the documents.
 
         Parameters
@@ -204,7 +205,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         return tags
 
 
-def _read_labels(y: Any) -> tuple[Labels, SetRows, str]:
+def _read_labels(y: Targets) -> tuple[Labels, SetRows, str]:
     """The labels, each document's, and whether they are one for each or in which form they came."""
     if y is None:
         raise ValueError("CosineNeighborsClassifier requires y to be passed, but the target y is None.")

@@ -385,7 +385,7 @@ def _without(labels: Labels, atypical: NDArray[np.bool_] | None) -> Labels:
     return answers
 
 
-def _vectorizer_at(vectorizers: object, member: Mapping[str, Any]) -> Any:
+def _vectorizer_at(vectorizers: object, member: Mapping[str, object]) -> Any:
     """The vectorizer of a member, by its place in a file."""
     place = member["vectorizer"]
     if not isinstance(vectorizers, list) or type(place) is not int or not 0 <= place < len(vectorizers):

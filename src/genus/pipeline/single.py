@@ -215,7 +215,7 @@ class TextPipeline:
         return state if self.weighting is None else state | {"weighting": self.weighting}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> TextPipeline:
+    def from_state(cls, state: Mapping[str, object]) -> TextPipeline:
         vectorizer, model, weighting = state["vectorizer"], state["model"], state.get("weighting")
         if not isinstance(vectorizer, Vectorizer) or not offers(model, ScoresRows):
             raise ValueError("a vectorizer and a model were expected")

@@ -174,10 +174,10 @@ class OnlineAccumulator(Accumulator):
         accumulator._number_labels()
         return accumulator
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> State:
         return {"options": [getattr(self.options, name) for name in _OPTIONS], **self.to_state()}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: State) -> None:
         empty = type(self)(_core.OnlineOptions(*state["options"]))
         self.__dict__.update(empty.restored(state).__dict__)
 

@@ -35,6 +35,7 @@ from sklearn.utils import check_random_state
 from genus import _core
 from genus.base.arrays import Float64, Int64, Seed, State, n_threads
 from genus.base.estimator import GenerativeClassifier
+from genus.base.protocol import Samples
 from genus.base.rows import MatrixLike, SparseRows, add_duplicates
 from genus.base.score_table import top_words
 from genus.base.statistics import Accumulator, Batch, ClassCounts
@@ -198,7 +199,7 @@ class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
         if self._learned.average:
             self._parameters_cache = None
 
-    def _training_rows(self, X: Any) -> SparseRows:
+    def _training_rows(self, X: Samples) -> SparseRows:
         rows = super()._training_rows(X)
         return rows if X.dtype.kind == "f" else add_duplicates(rows)  # the others have none
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,9 @@ from genus.models.hierarchical.path_table import FittedTree, PathTable
 from genus.tree.answers import check_question
 from genus.tree.label_tree import LabelTree, are_paths, group_classes
 from genus.tree.paths import UNIFORM, TreePaths
+
+if TYPE_CHECKING:
+    from genus.base.protocol import Label
 
 _TREES = ("flat", "learn")
 _UNSEEN = 0.5  # the prior of a class without documents is that of half a document
@@ -90,7 +93,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
             return group_classes(counts.labels, _by_class(counts))
         return LabelTree.from_paths(labels) if self.tree is None and are_paths(labels) else LabelTree.flat(labels)
 
-    def _paths_of(self, tree: LabelTree, labels: list[Any]) -> TreePaths:
+    def _paths_of(self, tree: LabelTree, labels: list[Label]) -> TreePaths:
         return TreePaths.of(tree, labels, by_root=self.shrink_to == "root")
 
     def _make_parameters(self, counts: ClassCounts) -> FittedTree:

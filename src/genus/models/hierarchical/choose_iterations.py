@@ -18,6 +18,7 @@ from sklearn.base import clone
 from genus.base.arrays import Float64, Int64
 from genus.base.documents import Documents, equal_documents
 from genus.base.labels import Labels
+from genus.base.protocol import Samples
 from genus.base.statistics import ONE
 
 CANDIDATES = (0, 1, 2)
@@ -56,7 +57,7 @@ def folds_of(documents: Documents) -> Int64:
     return folds[group]
 
 
-def held_out_log_proba(model: Any, X: Any, y: Labels, weights: Float64, folds: Int64) -> float:
+def held_out_log_proba(model: Any, X: Samples, y: Labels, weights: Float64, folds: Int64) -> float:
     """The sum of log P(c | d) over documents of folds that the model has not seen, at the best temperature."""
     sums = np.zeros(len(_TEMPERATURES))
     for fold in range(min(_FOLDS, -(-_FOLDS * _ENOUGH // len(y)))):

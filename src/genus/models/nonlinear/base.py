@@ -92,7 +92,7 @@ class HiddenNodesClassifier(PosteriorClassifier[Rows]):
         """How typical documents are of nodes, in the best repetition."""
 
     @abstractmethod
-    def _checked_training(self, X: Any) -> Rows:
+    def _checked_training(self, X: MatrixLike) -> Rows:
         """Validated training documents in the form that `_fit_task` reads."""
 
     # Learning
@@ -246,7 +246,7 @@ class HiddenNodesClassifier(PosteriorClassifier[Rows]):
 
     # Keeping
 
-    def _learned_state(self) -> dict[str, Any]:
+    def _learned_state(self) -> dict[str, object]:
         return {name: getattr(self._learned, name) for name in Learned.__dataclass_fields__}
 
 

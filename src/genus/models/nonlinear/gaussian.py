@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -169,7 +168,7 @@ validation_scores_, repetitions_
 
     def __init__(
         self,
-        n_hidden: Any = 10,
+        n_hidden: object = 10,
         n_repetitions: int = 10,
         n_iterations: int = 100,
         var_floor: float = 1e-3,
@@ -204,7 +203,7 @@ validation_scores_, repetitions_
         super()._check_parameters()
         check_number("var_floor", self.var_floor, 1e-12, 1, "a number above 0, at most 1")
 
-    def _checked_training(self, X: Any) -> Float64:
+    def _checked_training(self, X: MatrixLike) -> Float64:
         return np.ascontiguousarray(X, dtype=np.float64)
 
     def _fit_task(self, rows: Float64, task: Task, seed: int) -> Kept:

@@ -13,7 +13,6 @@ C. S. Carlos, G. Rakshit: Learning non-linear functions for text classification 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
@@ -135,7 +134,7 @@ class NonlinearBayes(HiddenNodesClassifier[SparseRows]):
 
     def __init__(
         self,
-        n_hidden: Any = 2,
+        n_hidden: object = 2,
         n_repetitions: int = 20,
         n_iterations: int = 5,
         alpha: float = 0.1,
@@ -179,7 +178,7 @@ class NonlinearBayes(HiddenNodesClassifier[SparseRows]):
         check_choice("node_prior", self.node_prior, ("documents", "words"))
         check_choice("smoothing", self.smoothing, ("node", "proportional"))
 
-    def _checked_training(self, X: Any) -> SparseRows:
+    def _checked_training(self, X: MatrixLike) -> SparseRows:
         check_non_negative(X, f"{type(self).__name__} (input X)")
         return to_rows(X)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,7 +105,7 @@ def _accuracy(task: Task, held_out: Float64) -> Float64:
     return np.asarray(np.average(right, axis=0, weights=task.weights[task.held_out]))
 
 
-def choose_nodes(task: Task, n_hidden: Any, least: int, fit: Callable[[Task], Kept]) -> Kept:
+def choose_nodes(task: Task, n_hidden: object, least: int, fit: Callable[[Task], Kept]) -> Kept:
     """The fit with the numbers of nodes asked for; with "auto" that of the best number for all classes."""
     if not isinstance(n_hidden, str):
         return fit(with_nodes(task, n_hidden, least))
@@ -185,7 +184,7 @@ def hold_out(codes: Int32, weights: Float64, groups: Int64 | None, fraction: flo
     return np.sort(np.concatenate([*chosen, []])).astype(np.int32)
 
 
-def with_nodes(task: Task, n_hidden: Any, least: int) -> Task:
+def with_nodes(task: Task, n_hidden: object, least: int) -> Task:
     """The task with nodes: one for a class of fewer than ``least`` documents, never more than it has documents."""
     wanted = check_n_hidden(n_hidden, task.labels)
     documents = np.bincount(task.codes[(task.codes >= 0) & (task.training_weights > 0)], minlength=len(task.labels))
@@ -194,7 +193,7 @@ def with_nodes(task: Task, n_hidden: Any, least: int) -> Task:
     return replace(task, node_starts=np.concatenate(([0], np.cumsum(n))))
 
 
-def check_n_hidden(n_hidden: Any, labels: Labels) -> Int64:
+def check_n_hidden(n_hidden: object, labels: Labels) -> Int64:
     """The number of nodes that each class was given."""
     given = n_hidden
     if isinstance(n_hidden, Mapping):

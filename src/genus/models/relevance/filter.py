@@ -16,6 +16,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
+from genus.base.protocol import Samples, State, Targets
+from genus.base.rows import MatrixLike
 from genus.base.validation import check_number
 from genus.models.relevance.model import RelevanceTopicModel
 
@@ -56,13 +58,13 @@ class RelevanceFilter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, aut
         self.model = model
         self.floor = floor
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Learn which words are about which class. See `RelevanceTopicModel.fit`."""
         X, y = validate_data(self, X, y, accept_sparse="csr")
         self._fit(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: ArrayLike, **fit_params: Any) -> Any:
+    def fit_transform(self, X: Samples, y: ArrayLike, **fit_params: Any) -> Any:
         """Learn, and give back these documents with the weights of their words."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
         marks = self._fit(X, y).mark(X, y)
@@ -75,12 +77,12 @@ class RelevanceFilter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, aut
         weighted.data = X.data * weights.data  # the same entries in the same order
         return weighted
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> Any:
         """New documents, as they are."""
         check_is_fitted(self)
         return validate_data(self, X, reset=False, accept_sparse="csr", copy=True)
 
-    def _fit(self, X: Any, y: Any) -> RelevanceTopicModel:
+    def _fit(self, X: MatrixLike, y: Targets) -> RelevanceTopicModel:
         check_number("floor", self.floor, 0, 1, "a number from 0 to 1")
         if not (self.model is None or isinstance(self.model, RelevanceTopicModel)):
             raise ValueError(f"model must be a RelevanceTopicModel or None, got {self.model!r}.")
@@ -89,7 +91,7 @@ class RelevanceFilter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, aut
         self.model_: RelevanceTopicModel = model.fit(X, y)
         return self.model_
 
-    def _get_state(self) -> dict[str, Any]:
+    def _get_state(self) -> State:
         check_is_fitted(self)
         return {"model": self.model_}
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from genus.text.vectorizer import Vectorizer
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.text import Text
+
+    from genus.base.protocol import Label
 
 _LIKELY = 0.5  # of its class's median: a text with less of it may have a wrong label
 _STYLES = {"class": "bold green", "own": "magenta", "background": "dim", "unknown": "dim italic"}
@@ -56,13 +58,13 @@ class MarkedText:
     """
 
     text: str
-    label: Any
+    label: Label
     spans: tuple[Span, ...]
     relevant: float
     background: float
     own: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain values, ready for JSON."""
         return {
             "label": self.label.item() if hasattr(self.label, "item") else self.label,
@@ -203,12 +205,12 @@ class Review:
         known = tokens.sum(axis=1)
         return cls(labels, predicted, tokens[:, 1] / np.where(known > 0, known, 1), tokens)
 
-    def of(self, label: Any) -> Int64:
+    def of(self, label: Label) -> Int64:
         """The numbers of the texts with this label, the most relevant first."""
         found = np.flatnonzero(self.labels == label)
         return found[np.argsort(-self.relevance[found], kind="stable")]
 
-    def medians(self) -> dict[Any, float]:
+    def medians(self) -> dict[Label, float]:
         """The median relevance of each label's texts."""
         return {label: float(np.median(self.relevance[self.of(label)])) for label in np.unique(self.labels).tolist()}
 

@@ -34,6 +34,7 @@ from genus.base.estimator import GenerativeClassifier
 from genus.base.label_sets import has_label_sets, label_pairs
 from genus.base.labels import Labels, encode_labels
 from genus.base.progress import sweep_progress
+from genus.base.protocol import Targets
 from genus.base.rows import MatrixLike, SparseRows, without_zeros
 from genus.base.score_table import ScoreTable, top_words
 from genus.base.statistics import ONE, Accumulator, ClassCounts
@@ -207,7 +208,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
 
     # Learning
 
-    def fit(self, X: MatrixLike, y: Any) -> Self:  # type: ignore[override]  # without sample_weight
+    def fit(self, X: MatrixLike, y: Targets) -> Self:  # type: ignore[override]  # without sample_weight
         """Sample the topics of all tokens, forgetting what was learned before.
 
         Parameters
@@ -227,7 +228,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
             X, y = validate_data(self, X, y, accept_sparse="csr")
         return self._fit_rows(self._training_rows(X), y)
 
-    def _fit_rows(self, rows: SparseRows, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def _fit_rows(self, rows: SparseRows, y: Targets, sample_weight: ArrayLike | None = None) -> Self:
         if sample_weight is not None:
             raise ValueError("RelevanceTopicModel draws whole tokens and takes no sample_weight.")
         self._check_parameters()
@@ -424,7 +425,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
         self.background_count_, self.shares_, self.n_words_ = background, shares, n_words
 
 
-def _check_one_label_each(y: Any, n: int) -> Labels:
+def _check_one_label_each(y: Targets, n: int) -> Labels:
     labels = check_labels(y)
     if len(labels) != n:
         raise ValueError(f"y must have one label for each document ({n}), got {len(labels)}.")
