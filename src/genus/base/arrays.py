@@ -66,7 +66,7 @@ class GrowingStrings:
         self.strings = Strings(blob[: offsets[n_strings]], offsets[: n_strings + 1])
         return self.strings
 
-    def _append(self, i: int, values: NDArray[Any], more: NDArray[Any]) -> None:
+    def _append(self, i: int, values: NDArray[np.integer], more: NDArray[np.integer]) -> None:
         n, end = len(values), len(values) + len(more)
         if end > len(self._rooms[i]):
             self._rooms[i] = np.empty(end + end // 2, dtype=values.dtype)

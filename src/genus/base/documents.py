@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -255,7 +254,7 @@ def _keys(rows: SparseRows, codes: Int32, weights: Int64) -> UInt64:
     """64 bits by which equal documents are found."""
     words = _mix(rows.indices.astype(np.uint64) ^ _mix(np.asarray(rows.data, dtype=np.float64).view(np.uint64)))
     sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(words, dtype=np.uint64)))
-    keys: Any = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
+    keys: UInt64 = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
     return _mix(keys + _mix(codes.astype(np.uint64)) + _mix(~weights.astype(np.uint64)))
 
 

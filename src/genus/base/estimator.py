@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from genus.base.protocol import Samples
 
 Table = TypeVar("Table", covariant=True)
-Method = TypeVar("Method", bound=Callable[..., Any])
+Method = TypeVar("Method", bound=Callable[..., object])
 
 
 def only_if(check: Callable[[GenerativeClassifier[Any]], bool]) -> Callable[[Method], Method]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -16,7 +16,7 @@ from genus.base.arrays import Int32, Int64, describe
 from genus.base.labels import Labels, encode_labels, positions
 
 if TYPE_CHECKING:
-    from genus.base.protocol import Targets
+    from genus.base.protocol import Label, Targets
 
 KINDS = ("dense", "csr_matrix", "csr_array", "sets")
 
@@ -74,7 +74,7 @@ class LabelSets:
         numbers = self.numbers
         return np.fromiter((numbers.get(key, -1) for key in rows.packed()), np.int64, len(rows))
 
-    def take(self, ids: NDArray[Any]) -> SetRows:
+    def take(self, ids: NDArray[np.integer]) -> SetRows:
         return take_sets(self.rows, ids)
 
     def grown(self, rows: SetRows) -> LabelSets:
@@ -107,7 +107,7 @@ class Target(NamedTuple):
         return SetRows(self.rows.indptr, at[self.rows.members])
 
 
-def take_sets(rows: SetRows, ids: NDArray[Any]) -> SetRows:
+def take_sets(rows: SetRows, ids: NDArray[np.integer]) -> SetRows:
     lengths = np.diff(rows.indptr)[ids]
     indptr = np.zeros(len(ids) + 1, dtype=np.int64)
     np.cumsum(lengths, out=indptr[1:])
@@ -186,7 +186,7 @@ def _read_indicator(y: Targets, kind: str) -> Target:
     return Target(kind, np.arange(matrix.shape[1]), rows)
 
 
-def _read_sets(documents: Sequence[Any]) -> Target:
+def _read_sets(documents: Sequence[Collection[Label]]) -> Target:
     for d, labels in enumerate(documents):
         if isinstance(labels, (str, bytes)) or not isinstance(labels, (AbstractSet, list, tuple, np.ndarray)):
             raise ValueError(

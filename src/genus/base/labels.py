@@ -16,7 +16,7 @@ Labels = NDArray[Any]  # sorted and distinct; strings, numbers or booleans
 LABEL_KINDS = {"U": "text", "S": "bytes", "b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers"}
 
 
-def encode_labels(y: NDArray[Any]) -> tuple[Labels, Int32]:
+def encode_labels(y: Labels) -> tuple[Labels, Int32]:
     """The distinct labels in order, and the position of each document's label among them.
 
     Examples

@@ -28,6 +28,7 @@ Scores: TypeAlias = NDArray[np.floating]  # (n_documents, n_classes)
 
 
 if TYPE_CHECKING:
+    from sklearn.utils import Tags
     from typing_extensions import TypeIs
 
     class BaseEstimator:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
         def __getstate__(self) -> State: ...
 
-        def __sklearn_tags__(self) -> Any: ...
+        def __sklearn_tags__(self) -> Tags: ...
 
     class ClassifierMixin:
         """scikit-learn's, typed likewise."""
@@ -136,7 +137,7 @@ class LearnsOnline(Protocol):
 
     def _learn_one(self, rows: SparseRows, label: Label, weight: float = 1.0) -> None: ...
 
-    def _predict_one(self, rows: SparseRows) -> Any: ...
+    def _predict_one(self, rows: SparseRows) -> Label: ...
 
 
 class Unlearns(Protocol):
@@ -190,7 +191,7 @@ class Retunes(Protocol):
 
     def _prediction_parameters(self) -> set[str]: ...
 
-    def _retuned(self, **params: object) -> Any: ...
+    def _retuned(self, **params: object) -> Estimator: ...
 
 
 class EndsInModel(Protocol):
@@ -202,7 +203,7 @@ class EndsInModel(Protocol):
 class ScoresPath(Protocol):
     """Scores documents under several settings for little more than one costs."""
 
-    def _path_scores(self, rows: SparseRows, settings: Sequence[Mapping[str, Any]]) -> Sequence[Scores]: ...
+    def _path_scores(self, rows: SparseRows, settings: Sequence[Params]) -> Sequence[Scores]: ...
 
 
 # Evidence

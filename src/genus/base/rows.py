@@ -80,7 +80,7 @@ def take_rows(rows: SparseRows, numbers: Int64) -> SparseRows:
     return SparseRows(indptr, rows.indices[entries], rows.data[entries], rows.n_columns)
 
 
-def row_sums(indptr: Int64, values: NDArray[Any]) -> Float64:
+def row_sums(indptr: Int64, values: NDArray[np.number] | NDArray[np.bool_]) -> Float64:
     """The sum of each row's values."""
     filled = np.diff(indptr) > 0
     sums = np.zeros(len(filled))
@@ -126,7 +126,7 @@ def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
     return SparseRows(indptr - indptr[0], rows.indices[inside], rows.data[inside], rows.n_columns)
 
 
-def to_matrix(rows: SparseRows) -> Any:
+def to_matrix(rows: SparseRows) -> sparse.csr_array:
     return sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns))
 
 

@@ -24,7 +24,7 @@ def n_samples(X: Samples) -> int:
     return int(shape[0]) if shape and isinstance(shape[0], Integral) else len(X)
 
 
-def take_samples(X: Samples, rows: Any) -> Any:
+def take_samples(X: Samples, rows: object) -> Samples:
     """The rows of X that a slice, an array of numbers or a mask names, as the same kind of thing."""
     if not isinstance(rows, slice):
         rows = np.asarray(rows)
@@ -53,7 +53,7 @@ def split_samples(estimator: Any, X: Samples, y: Any, rows: Any, train: Any) -> 
 def split_params(params: Mapping[str, object], n: int, rows: object = None) -> Params:
     """Parameters of ``fit``: these rows, by default all, of those with a value for each of ``n`` documents."""
 
-    def part(value: Any) -> Any:
+    def part(value: object) -> object:
         if not _has_rows(value, n):
             return value
         (value,) = indexable(value)

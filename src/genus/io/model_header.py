@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 from genus.errors import ModelFileError
 from genus.io.safetensors_header import FormatError, read_header, unique_keys
@@ -20,7 +19,7 @@ def check_model_file(path: str | os.PathLike[str]) -> None:
         raise ModelFileError(f"{os.fspath(path)}: {reason_of(error)}") from error
 
 
-def model_tree(metadata: dict[str, str]) -> Any:
+def model_tree(metadata: dict[str, str]) -> object:
     """The description of a model that the metadata hold."""
     version = metadata.get("genus_format")
     if version is None:

@@ -21,7 +21,7 @@ from genus.io.safetensors_header import MAX_HEADER, FormatError, JsonObject, hea
 
 Array = NDArray[Any]
 
-DTYPES: dict[str, np.dtype[Any]] = {
+DTYPES: dict[str, np.dtype] = {
     name: np.dtype(code)
     for name, code in {
         "BOOL": "?", "U8": "u1", "U16": "<u2", "U32": "<u4", "U64": "<u8",
@@ -35,7 +35,7 @@ _ALIGN = 64  # of the first array: a cache line
 # ---------------------------------------------------------------- writing
 
 
-def supports(dtype: np.dtype[Any]) -> bool:
+def supports(dtype: np.dtype) -> bool:
     return dtype.newbyteorder("<") in _NAMES
 
 

@@ -86,7 +86,7 @@ def _parse(text: bytes) -> JsonObject:
     return value
 
 
-def unique_keys(pairs: list[tuple[str, Any]]) -> JsonObject:
+def unique_keys(pairs: list[tuple[str, object]]) -> JsonObject:
     value = dict(pairs)
     if len(value) < len(pairs):
         raise FormatError("a name occurs twice")

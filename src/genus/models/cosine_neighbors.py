@@ -9,7 +9,7 @@ others, CIKM 2001). With one label per document there are no thresholds, and the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -134,7 +134,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             return np.asarray(out[:, 1] - out[:, 0])  # as scikit-learn has it
         return out
 
-    def predict(self, X: MatrixLike) -> Any:
+    def predict(self, X: MatrixLike) -> Targets:
         """The label of each document, or its labels: an indicator or a list of sets, as y was in `fit`."""
         rows = self._check(X)
         parts = []
@@ -222,6 +222,6 @@ def _read_labels(y: Targets) -> tuple[Labels, SetRows, str]:
     return labels, SetRows(np.arange(len(codes) + 1), codes), "one"
 
 
-def _members(rows: SetRows, n_labels: int) -> Any:
+def _members(rows: SetRows, n_labels: int) -> sparse.csr_array:
     ones = np.ones(len(rows.members))
     return sparse.csr_array((ones, rows.members, rows.indptr), shape=(len(rows), n_labels))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from genus.base.arrays import Float64, Int32
@@ -58,7 +59,7 @@ class Candidates:
             difference = self.scores - np.where(np.isfinite(best), best, 0.0)
         return np.where(np.isfinite(self.scores), difference, -np.inf)
 
-    def matrix(self, values: Float64, n_labels: int) -> Any:
+    def matrix(self, values: Float64, n_labels: int) -> sparse.csr_array:
         """Values of the candidates as sparse rows over all labels."""
         there = self.labels >= 0
         indptr = np.concatenate(([0], np.cumsum(there.sum(axis=1))))
@@ -79,7 +80,7 @@ class Candidates:
 class _Features:
     """What a logit is made of, for every candidate there is: its label, and a row of numbers."""
 
-    there: Any  # where the candidates stand
+    there: NDArray[np.bool_]  # where the candidates stand
     labels: Int32
     values: Float64
 

@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from genus.base.arrays import Float64, Int64
-from genus.base.protocol import Targets
+from genus.base.protocol import Samples, Targets
 from genus.multilabel.metrics import label_scores
 
 OBJECTIVES = ("example_f1", "micro_f1", "macro_f1")
@@ -62,7 +62,7 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
         self.objective = objective
         self.at_least_one = at_least_one
 
-    def fit(self, P: Any, y: Targets = None) -> Self:
+    def fit(self, P: Samples, y: Targets = None) -> Self:
         """Find thresholds that can expect the best F1 on documents like these.
 
         Parameters
@@ -87,7 +87,7 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
             self.thresholds_ = np.array(cuts)
         return self
 
-    def predict(self, P: Any) -> Any:
+    def predict(self, P: Samples) -> Targets:
         """Which labels to give: booleans, as an array or sparse matrix like P."""
         check_is_fitted(self, "n_labels_")
         marginals = _marginals(P)
@@ -108,7 +108,7 @@ class LabelDecoder(BaseEstimator):  # type: ignore[misc]
         chosen[order] = rank < sizes[rows]
         return chosen
 
-    def _passing(self, marginals: Any) -> NDArray[np.bool_]:
+    def _passing(self, marginals: sparse.csr_array) -> NDArray[np.bool_]:
         """Whether each cell passes its label's threshold, or is the best of a document where none does."""
         chosen = np.asarray(marginals.data >= self.thresholds_[marginals.indices])
         if self.at_least_one and len(chosen):
@@ -124,19 +124,19 @@ def best_decoder(P: Float64, truth: NDArray[np.bool_], objective: str) -> LabelD
     return max(fitted, key=lambda decoder: label_scores(decoder.predict(P), truth)[objective])
 
 
-def _marginals(P: Any) -> Any:
+def _marginals(P: Samples) -> Any:
     matrix = sparse.csr_array(P, dtype=np.float64)
     if not ((matrix.data >= 0) & (matrix.data <= 1 + 1e-9)).all():
         raise ValueError("P must hold probabilities, from 0 to 1.")
     return matrix
 
 
-def _rows(matrix: Any) -> Int64:
+def _rows(matrix: sparse.csr_array) -> Int64:
     """The row of each cell."""
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
-def _falling(matrix: Any) -> Int64:
+def _falling(matrix: sparse.csr_array) -> Int64:
     """The cells of each row, the largest first."""
     n_rows, n_columns = matrix.shape
     if matrix.nnz == n_rows * n_columns:
@@ -145,7 +145,7 @@ def _falling(matrix: Any) -> Int64:
     return np.lexsort((-matrix.data, _rows(matrix)))
 
 
-def _first_largest(matrix: Any) -> Int64:
+def _first_largest(matrix: sparse.csr_array) -> Int64:
     """The largest cell of each row that has cells, the first of equal ones."""
     starts = matrix.indptr[:-1][np.diff(matrix.indptr) > 0]
     largest = np.repeat(np.maximum.reduceat(matrix.data, starts), np.diff(np.append(starts, matrix.nnz)))

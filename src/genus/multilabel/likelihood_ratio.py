@@ -10,7 +10,7 @@ held-out documents, or probabilities and the sets that can expect the best F1 (`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -173,7 +173,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
 
     # Answering
 
-    def predict(self, X: Samples) -> Any:
+    def predict(self, X: Samples) -> Targets:
         """The labels of each document: an indicator or a list of sets, as y was in `fit`."""
         candidates = self._best(X)
         if self.decide == "thresholds":
@@ -257,7 +257,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             "thresholds": getattr(decoder, "thresholds_", np.zeros(decoder.n_labels_)),
         }
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
+    def _set_state(self, state: State) -> None:
         estimator, labels, kind, thresholds = (state[name] for name in ("estimator", "labels", "kind", "thresholds"))
         if kind not in KINDS or not hasattr(estimator, "predict_joint_log_proba"):
             raise ValueError("a generative estimator and a kind of labels were expected")
@@ -299,7 +299,7 @@ def _sets(target: Target) -> list[set[Label]]:
     return sets
 
 
-def _seen(X: Samples, log_pooled: Float64) -> Any:
+def _seen(X: Samples, log_pooled: Float64) -> sparse.csr_array:
     """Documents without the words that were never seen: those say nothing."""
     known = sparse.csr_array(X)
     known.data = np.where(np.isfinite(log_pooled[known.indices]), known.data, 0.0)
@@ -307,13 +307,13 @@ def _seen(X: Samples, log_pooled: Float64) -> Any:
     return known
 
 
-def _indicator(target: Target) -> Any:
+def _indicator(target: Target) -> sparse.csr_array:
     rows = target.rows
     ones = np.ones(len(rows.members))
     return sparse.csr_array((ones, rows.members, rows.indptr), shape=(len(rows), len(target.labels)))
 
 
-def scut_of(scores: Any, Y: Targets, guard: float) -> Float64:
+def scut_of(scores: sparse.csr_array, Y: Targets, guard: float) -> Float64:
     """`scut_thresholds` of scores that are only known for the best labels of documents, label by label."""
     columns, truth = scores.tocsc(), Y.tocsc()
     thresholds = np.full(Y.shape[1], np.inf)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from genus.base.arrays import Float64
+from genus.base.arrays import Float64, Int64
 from genus.base.protocol import Targets
-
-if TYPE_CHECKING:
-    from genus.base.rows import MatrixLike
+from genus.base.rows import MatrixLike
 
 
-def set_scores(y: Targets, given: Any) -> dict[str, float]:
+def set_scores(y: Targets, given: MatrixLike) -> dict[str, float]:
     """Measures of label sets: micro- and macro-averaged precision, recall and F1, each document's F1, accuracy.
 
     Parameters
@@ -62,7 +60,7 @@ def label_scores(given: NDArray[np.bool_], truth: NDArray[np.bool_]) -> dict[str
     do not count.
     """
     hits, sizes = given & truth, given.astype(np.int64) + truth
-    size: Any = sizes.sum(axis=1)
+    size: Int64 = sizes.sum(axis=1)
     example = np.divide(2 * hits.sum(axis=1), size, out=np.ones(len(given)), where=size > 0)
     occurs = sizes.any(axis=0)
     return {
@@ -116,10 +114,12 @@ def _indicator(y: Targets) -> Any:
     return sparse.csr_array(y, dtype=np.float64)
 
 
-def _ratios(right: Any, has: Any, got: Any) -> tuple[Float64, Float64, Float64]:
+def _ratios(
+    right: Float64 | np.float64, has: Float64 | np.float64, got: Float64 | np.float64
+) -> tuple[Float64, Float64, Float64]:
     """Precision, recall and F1."""
 
-    def share(part: Any, whole: Any) -> Float64:
+    def share(part: Float64 | np.float64, whole: Float64 | np.float64) -> Float64:
         return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(whole)), where=np.asarray(whole) > 0))
 
     return share(right, got), share(right, has), share(2 * right, has + got)

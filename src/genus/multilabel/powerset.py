@@ -10,12 +10,11 @@ Sets are kept as sparse rows over the labels, and nothing of size documents x se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, check_consistent_length
@@ -172,7 +171,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
 
     # Answering
 
-    def predict(self, X: Samples) -> Any:
+    def predict(self, X: Samples) -> Targets:
         """The labels of each document: an indicator or a list of sets, as y was in `fit`."""
         check_is_fitted(self)
         return as_given(self._kind, self._sets.take(np.asarray(self.estimator_.predict(X))), self.classes_)
@@ -233,9 +232,9 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         n: int = self.estimator_.n_features_in_
         return n
 
-    def _top(self, X: Samples, k: int) -> tuple[NDArray[Any], Float64]:
+    def _top(self, X: Samples, k: int) -> tuple[Labels, Float64]:
         if hasattr(self.estimator_, "predict_top"):
-            top: tuple[NDArray[Any], Float64] = self.estimator_.predict_top(X, k)
+            top: tuple[Labels, Float64] = self.estimator_.predict_top(X, k)
             return top
         classes = np.asarray(self.estimator_.classes_)
         k = min(k, len(classes))
@@ -280,7 +279,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
             "kind": self._kind,
         }
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
+    def _set_state(self, state: State) -> None:
         estimator, labels, kind = state["estimator"], state["labels"], state["kind"]
         rows = SetRows(state["indptr"], state["members"])
         if kind not in KINDS or not hasattr(estimator, "predict"):

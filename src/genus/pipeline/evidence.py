@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from genus.base.protocol import HasTree, Model, TellsDocuments, TellsNodes, Tell
 from genus.base.rows import SparseRows
 from genus.explain import DocumentEvidence, NodeEvidence, WordEvidence
 from genus.text.plan import preprocessor
+
+if TYPE_CHECKING:
+    from genus.pipeline.single import TextPipeline
+    from genus.text.vectorizer import Vectorizer
 
 
 class Evidence(NamedTuple):
@@ -79,7 +83,7 @@ def _documents(model: Model, rows: SparseRows) -> tuple[DocumentEvidence, ...]:
     return tuple(DocumentEvidence(number, model.classes_[c].item(), share) for number, c, share in found)
 
 
-def _nodes(parts: Any, rows: SparseRows, c: int) -> tuple[NodeEvidence, ...]:
+def _nodes(parts: TextPipeline, rows: SparseRows, c: int) -> tuple[NodeEvidence, ...]:
     if not offers(parts.model, TellsNodes):
         return ()
     shares = parts.model._node_evidence(rows, c).tolist()
@@ -90,7 +94,7 @@ def _nodes(parts: Any, rows: SparseRows, c: int) -> tuple[NodeEvidence, ...]:
     return tuple(sorted(nodes, key=lambda node: -node.share))
 
 
-def name_words(vectorizer: Any, text: str, counts: SparseRows, contributions: Float64) -> list[WordEvidence]:
+def name_words(vectorizer: Vectorizer, text: str, counts: SparseRows, contributions: Float64) -> list[WordEvidence]:
     """The words of one row, with what they contribute; n-grams of characters as the words that they are in."""
     if vectorizer.analyzer in ("char", "char_wb"):
         spread = spread_over_words(vectorizer, text, counts, contributions)
@@ -106,14 +110,16 @@ Spread = dict[str, tuple[int, float]]  # each word's count and contribution
 _PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~«»„“”‚‘’…"
 
 
-def spread_over_words(vectorizer: Any, text: str, counts: SparseRows, values: Float64) -> Spread:
+def spread_over_words(vectorizer: Vectorizer, text: str, counts: SparseRows, values: Float64) -> Spread:
     """The contributions of a text's n-grams of characters, for each of its words."""
     if vectorizer.analyzer == "char_wb":
         return _joined(_within_words(vectorizer, text, counts, values))
     return _joined(_across_words(vectorizer, text, counts, values))
 
 
-def _within_words(vectorizer: Any, text: str, counts: SparseRows, values: Float64) -> Iterable[tuple[str, int, float]]:
+def _within_words(
+    vectorizer: Vectorizer, text: str, counts: SparseRows, values: Float64
+) -> Iterable[tuple[str, int, float]]:
     """N-grams are counted word by word, so that the sums agree."""
     per_count = dict(zip(counts.indices.tolist(), (values / counts.data).tolist(), strict=True))
     pieces: dict[str, int] = {}
@@ -126,7 +132,9 @@ def _within_words(vectorizer: Any, text: str, counts: SparseRows, values: Float6
         yield piece, n, n * value
 
 
-def _across_words(vectorizer: Any, text: str, counts: SparseRows, values: Float64) -> Iterable[tuple[str, int, float]]:
+def _across_words(
+    vectorizer: Vectorizer, text: str, counts: SparseRows, values: Float64
+) -> Iterable[tuple[str, int, float]]:
     """A word contributes what its characters do, and the spaces behind it."""
     text = re.sub(r"\s\s+", " ", preprocessor(vectorizer.lowercase, vectorizer.strip_accents)(text))
     space = np.array([c.isspace() for c in text], dtype=bool)
@@ -137,7 +145,7 @@ def _across_words(vectorizer: Any, text: str, counts: SparseRows, values: Float6
     return ((piece, 1, total) for piece, total in zip(pieces, totals.tolist(), strict=True))
 
 
-def _by_character(vectorizer: Any, text: str, counts: SparseRows, values: Float64) -> Float64:
+def _by_character(vectorizer: Vectorizer, text: str, counts: SparseRows, values: Float64) -> Float64:
     """What each character contributes: of every n-gram that it is in, an n-th."""
     low, high = vectorizer.ngram_range
     sizes = range(low, min(high, len(text)) + 1)

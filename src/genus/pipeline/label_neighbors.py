@@ -13,9 +13,6 @@ part in it; where there are no others, v_l = p_l.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -80,7 +77,7 @@ class LabelNeighbors:
         }  # fmt: skip
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any], n_words: int, n_labels: int) -> LabelNeighbors:
+    def from_state(cls, state: State, n_words: int, n_labels: int) -> LabelNeighbors:
         indptr, words, values, weights = (state[name] for name in ("indptr", "words", "values", "weights"))
         sets = SetRows(state["set_indptr"], state["set_members"])
         sets.check(n_labels)

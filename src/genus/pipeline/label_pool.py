@@ -9,10 +9,10 @@ nearest training documents say (`label_neighbors`). Offsets and w are the likeli
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -235,7 +235,7 @@ class LabelPool(BaseEstimator):
             ],
         }
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
+    def _set_state(self, state: State) -> None:
         members = [_member(part) for part in state["members"]]
         labels, offsets, weights, thresholds = (state[name] for name in ("labels", "offsets", "weights", "thresholds"))
         n = len(labels)
@@ -256,7 +256,7 @@ class LabelPool(BaseEstimator):
         self.decoder.n_labels_, self.decoder.thresholds_ = n, thresholds
 
 
-def _member(part: Mapping[str, Any]) -> LabelMember:
+def _member(part: State) -> LabelMember:
     vectorizer, weighting = part["vectorizer"], part["weighting"]
     table = ScoreTable(**{name: part[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
     table.check_shapes()

@@ -344,7 +344,7 @@ class Pool(BaseEstimator):
             "tree": self.tree,
         }
 
-    def _set_state(self, state: Mapping[str, Any]) -> None:
+    def _set_state(self, state: State) -> None:
         members, temperatures, weights = state["members"], state["temperatures"], state["weights"]
         rejection, shifted, shifts, tree = (state[name] for name in ("rejection", "shifted", "shifts", "tree"))
         n = len(members) if isinstance(members, list) else 0

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from genus.base.arrays import Float64
 from genus.base.labels import Labels
-from genus.base.protocol import Label, Params
+from genus.base.protocol import Label, Params, Targets
 from genus.pipeline.evidence import Evidence
 from genus.text.inputs import Texts
 from genus.text.vectorizer import Vectorizer
@@ -75,10 +75,10 @@ class FittedPipeline(Protocol):
 
     def log_proba(self, texts: Texts) -> Float64: ...
 
-    def answers(self, texts: Texts, reject: float | None = None) -> Any:
+    def answers(self, texts: Texts, reject: float | None = None) -> Targets:
         """An array of labels; a list of sets, where a text has several."""
 
-    def answer_one(self, text: str) -> Any: ...
+    def answer_one(self, text: str) -> Label | set[Label]: ...
 
     def top(self, texts: Texts, k: int, reject: float | None = None) -> tuple[Labels, Float64]: ...
 

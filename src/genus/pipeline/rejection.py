@@ -11,9 +11,7 @@ price of refusing one in twenty that do belong.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,7 +56,7 @@ class Rejection:
         return {"parts": self.parts, "familiarities": self.familiarities}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Rejection:
+    def from_state(cls, state: State) -> Rejection:
         parts, familiarities = state["parts"], state["familiarities"]
         for array, n_dimensions in ((parts, 2), (familiarities, 1)):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.ndim != n_dimensions:

@@ -54,7 +54,7 @@ class BestEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self.scorer_(self.best_estimator_, X, y)
 
     @_if_estimator_has("predict")
-    def predict(self, X: Samples) -> Any:
+    def predict(self, X: Samples) -> Targets:
         """What the best estimator predicts."""
         return self._fitted_best.predict(X)
 
@@ -79,12 +79,12 @@ class BestEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted_best.score_samples(X)
 
     @_if_estimator_has("transform")
-    def transform(self, X: Samples) -> Any:
+    def transform(self, X: Samples) -> Samples:
         """X as the best estimator transforms it."""
         return self._fitted_best.transform(X)
 
     @_if_estimator_has("inverse_transform")
-    def inverse_transform(self, X: Samples) -> Any:
+    def inverse_transform(self, X: Samples) -> Samples:
         """What the best estimator transforms into X."""
         return self._fitted_best.inverse_transform(X)
 

@@ -253,7 +253,7 @@ def has_leave_one_out(estimator: object) -> bool:
 class FoldScore:
     """A scorer of scikit-learn."""
 
-    scorer: Any
+    scorer: Callable[..., float]
 
     def __call__(self, fitted: Fitted) -> float:
         if fitted.weights is not None:

@@ -349,7 +349,7 @@ class GaussianRandomSearchCV(BestEstimator):
                 show(run)
         return n_done == len(points)
 
-    def _tasks(self, candidates: list[Params], fits: SharedFits, deadline: float, begun: bool) -> Iterator[Any]:
+    def _tasks(self, candidates: list[Params], fits: SharedFits, deadline: float, begun: bool) -> Iterator[object]:
         """What is to be evaluated, asked for when a worker is free: nothing more once time is up."""
         for params in candidates:
             if begun and time.monotonic() >= deadline:

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genus import _core
-from genus.base.arrays import Int32, Int64, Strings
+from genus.base.arrays import AnyFloat, Int32, Int64, Strings
 from genus.text.inputs import Texts
 
 Tokens = Callable[[str], Sequence[str]]
 Lookup = tuple[NDArray[np.uint8], Int64, NDArray[np.uint64]]  # words and the table that finds them
 Sequences = tuple[Int64, Int32, NDArray[np.uint8], Int64]  # documents as numbers of words, and the words
-CountedRows = tuple[Int64, Int32, NDArray[Any], Int32]
+CountedRows = tuple[Int64, Int32, AnyFloat, Int32]
 
 # Patterns that the native tokenizer knows, as (analyzer, least number of characters).
 _NATIVE_PATTERNS = {

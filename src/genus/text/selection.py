@@ -9,7 +9,7 @@ counts once under each.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,7 @@ class InformationGain(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return {"scores": self.scores_}
 
-    def _set_state(self, state: Any) -> None:
+    def _set_state(self, state: State) -> None:
         scores = state["scores"]
         if not isinstance(scores, np.ndarray) or scores.dtype != np.float64 or scores.ndim != 1:
             raise ValueError("scores must be an array of float64 numbers")

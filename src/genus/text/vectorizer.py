@@ -8,9 +8,9 @@ the same options, from native code in threads. Beyond it: stemming, hashing, a v
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +24,9 @@ from genus.base.protocol import Samples, State
 from genus.base.rows import SparseRows
 from genus.text.inputs import Texts, as_texts
 from genus.text.plan import Plan, Tokens, ordered_vocabulary
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 _EMPTY = Strings.pack([])
 _ALL = np.zeros(0, dtype=np.uint8)  # no marks: every column is kept
@@ -101,7 +104,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
-        vocabulary: object = None,
+        vocabulary: Mapping[str, int] | Iterable[str] | None = None,
         binary: bool = False,
         stemmer: str | None = None,
         n_hash: int | None = None,
@@ -135,11 +138,11 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._fit_rows(texts)
         return self
 
-    def fit_transform(self, texts: Samples, y: object = None, **fit_params: object) -> sp.csr_matrix[Any]:
+    def fit_transform(self, texts: Samples, y: object = None, **fit_params: object) -> sp.csr_matrix:
         """Learn the vocabulary and count, in one pass over the texts."""
         return self._matrix(self._fit_rows(texts))
 
-    def transform(self, texts: Samples) -> sp.csr_matrix[Any]:
+    def transform(self, texts: Samples) -> sp.csr_matrix:
         """Count the features of the vocabulary. Other words are ignored."""
         return self._matrix(self._transform_rows(texts)[0])
 
@@ -171,7 +174,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_words") or self.n_hash is not None or self.vocabulary is not None
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
@@ -241,7 +244,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         return SparseRows(indptr, indices, data, n_hash or len(self._words)), unknown
 
-    def _words_of(self, text: str, columns: NDArray[Any]) -> list[str]:
+    def _words_of(self, text: str, columns: Int32) -> list[str]:
         """How the features in these columns are spelled in the text: for explanations, hashed columns included."""
         if self.n_hash is None:
             return [self._words.at(int(c)) for c in columns]
@@ -261,7 +264,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._check_fitted()
         return {"words": self._words, "table": self._table}
 
-    def _set_state(self, state: Any) -> None:
+    def _set_state(self, state: State) -> None:
         words, table = state["words"], state["table"]
         if len(words) > 0 and len(table) < 2 * len(words):
             raise ValueError("the vocabulary's table has a wrong size")
@@ -323,10 +326,10 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _single(self) -> bool:
         return np.dtype(self.dtype) == np.float32
 
-    def _matrix(self, rows: SparseRows) -> sp.csr_matrix[Any]:
+    def _matrix(self, rows: SparseRows) -> sp.csr_matrix:
         index = np.int32 if len(rows.indices) < 2**31 else np.int64
         empty: Any = sp.csr_matrix
-        matrix: sp.csr_matrix[Any] = empty((rows.n_rows, rows.n_columns), dtype=self.dtype)
+        matrix: sp.csr_matrix = empty((rows.n_rows, rows.n_columns), dtype=self.dtype)
         # Set directly: the arrays are sound and sorted, and scipy's checks would cost more than the counting.
         matrix.indptr = rows.indptr.astype(index)
         matrix.indices = rows.indices.astype(index, copy=False)

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from genus import _core
 from genus.base.arrays import Float64, Int64, n_threads
-from genus.base.protocol import Params, State
+from genus.base.protocol import Params, Samples, State
 from genus.base.rows import MatrixLike, SparseRows, add_duplicates, to_rows, width_of
 
 _TF = ("raw", "binary", "log", "log1p", "sqrt", "log_share", "bm25")
@@ -197,7 +197,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         self._fit(self._rows(validate_data(self, X, accept_sparse="csr")))
         return self
 
-    def fit_transform(self, X: MatrixLike, y: object = None, **fit_params: object) -> Any:
+    def fit_transform(self, X: MatrixLike, y: object = None, **fit_params: object) -> Samples:
         """Count the documents, and weight them as training documents: without idf if ``idf_on="queries"``."""
         X = validate_data(self, X, accept_sparse="csr")
         return _like(X, self._fit_rows(self._rows(X)))
@@ -247,7 +247,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
 
     # Weighing
 
-    def transform(self, X: MatrixLike) -> Any:
+    def transform(self, X: MatrixLike) -> Samples:
         """The weights of these documents, as sparse rows of the same shape.
 
         Parameters
@@ -281,7 +281,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
             self._idf_cache = self._idf(self._frequency)
         return self._idf_cache
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Change parameters. They act from the next `transform` on, without the documents."""
         super().set_params(**params)
         self._idf_cache = None
@@ -374,7 +374,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_
         _check_number("b", self.b, "a number from 0 to 1", most=1)
         n_threads(self.n_jobs)
 
-    def _validate(self, X: MatrixLike) -> Any:
+    def _validate(self, X: MatrixLike) -> Samples:
         check_is_fitted(self)
         return validate_data(self, X, reset=False, accept_sparse="csr")
 
@@ -421,13 +421,13 @@ def _add(a: tuple[Int64, int, int], b: tuple[Int64, int, int]) -> tuple[Int64, i
     return frequency, a[1] + b[1], a[2] + b[2]
 
 
-def _like(X: MatrixLike, rows: SparseRows) -> Any:
+def _like(X: MatrixLike, rows: SparseRows) -> sparse.csr_array | sparse.csr_matrix:
     """Rows as scipy has them: an array where X is one, else a matrix."""
-    kind: Any = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix
+    kind = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix
     return kind((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns))
 
 
-def _check_choice(name: str, value: Any, choices: tuple[str | None, ...]) -> None:
+def _check_choice(name: str, value: object, choices: tuple[str | None, ...]) -> None:
     if not (value is None or isinstance(value, str)) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
 

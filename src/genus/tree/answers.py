@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from genus.base.arrays import Float64, Int32, Int64
+from genus.base.labels import Labels
 from genus.base.validation import check_number, check_steps
 from genus.tree.label_tree import WHOLE, Node
 from genus.tree.paths import TreePaths
@@ -36,7 +36,7 @@ class TreeAnswers:
         return self.paths.tree.numbers()
 
     @cached_property
-    def membership(self) -> Any:
+    def membership(self) -> sparse.csr_array:
         """Classes x nodes: whether the node is the class or above it."""
         number = self.numbers[0]
         above = [[0, *(number[node] for node in self.paths.tree.path(label))] for label in self.paths.labels]
@@ -72,7 +72,7 @@ class TreeAnswers:
             answers = _climb(answers, node_proba, parents, float(min_proba))
         return answers, node_proba[np.arange(len(answers)), answers]
 
-    def named(self, answers: Int64) -> NDArray[Any]:
+    def named(self, answers: Int64) -> Labels:
         """Nodes by name: text, or objects where an unnamed root stands among numbers."""
         kinds = {type(self.names[i]) for i in set(answers.tolist())}
         return np.array([self.names[i] for i in answers.tolist()], dtype=object if len(kinds) > 1 else None)

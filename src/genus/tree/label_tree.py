@@ -20,7 +20,7 @@ from genus.base.arrays import Int32
 
 if TYPE_CHECKING:
     from genus.base.labels import Labels
-    from genus.base.protocol import Label, Params, Samples, State
+    from genus.base.protocol import Label, Params, Samples, State, Targets
 
 Node = Hashable
 WHOLE = "(all)"  # what a root without a name is called
@@ -93,7 +93,7 @@ class LabelTree:
     # Making trees
 
     @classmethod
-    def of(cls, tree: Any) -> LabelTree:
+    def of(cls, tree: object) -> LabelTree:
         """A tree from a tree, a dict (of parents, or nested), a networkx graph, or a list of paths."""
         if isinstance(tree, LabelTree):
             return tree
@@ -317,7 +317,7 @@ def are_paths(labels: Iterable[Any]) -> bool:
     return False
 
 
-def learn_tree(X: Samples, y: Any, n_groups: int | None = None) -> LabelTree:
+def learn_tree(X: Samples, y: Targets, n_groups: int | None = None) -> LabelTree:
     """Group classes that use the same words: average-link clustering of the classes' summed counts, by cosine.
 
     As Toutanova and others (2001) did for Reuters: the tree has one level of groups between the root and the classes.
@@ -349,12 +349,12 @@ def learn_tree(X: Samples, y: Any, n_groups: int | None = None) -> LabelTree:
         └── zinc
     """
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
-    documents: Any = sparse.csr_array(X, dtype=np.float64)
+    documents = sparse.csr_array(X, dtype=np.float64)
     member = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(len(labels), len(codes)))
     return group_classes(labels, member @ documents, n_groups)
 
 
-def group_classes(labels: Labels, sums: Any, n_groups: int | None = None) -> LabelTree:
+def group_classes(labels: Labels, sums: sparse.csr_array, n_groups: int | None = None) -> LabelTree:
     """`learn_tree` from the classes' summed counts, as sparse rows."""
     n = len(labels)
     names: list[Node] = labels.tolist()
@@ -377,7 +377,7 @@ def group_classes(labels: Labels, sums: Any, n_groups: int | None = None) -> Lab
     return LabelTree(_grouped(names, groups))
 
 
-def _grouped(labels: list[Node], groups: NDArray[Any]) -> dict[Node, Node | None]:
+def _grouped(labels: list[Node], groups: NDArray[np.integer]) -> dict[Node, Node | None]:
     """Parents: the groups in the order of their first class, without those of one class."""
     members: dict[int, list[Node]] = {}
     for label, group in zip(labels, groups.tolist(), strict=True):

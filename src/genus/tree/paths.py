@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class TreePaths:
     def path(self, c: int) -> Int32:
         return self.nodes[self.indptr[c] : self.indptr[c + 1]]
 
-    def name(self, node: int) -> Any:
+    def name(self, node: int) -> Label:
         """The name of a node. The leaf of a class that has others below it is the class itself."""
         n = len(self.labels)
         if node < n:

@@ -283,8 +283,8 @@ class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
 
     # Keeping
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
+    def __getstate__(self) -> dict[str, object]:
+        state: dict[str, object] = super().__getstate__()
         return state | {"_parameters_cache": None}  # the accumulator's own learner, or made from it
 
     def _table_state(self) -> dict[str, object]:
@@ -294,7 +294,7 @@ class DiscriminativeNB(GenerativeClassifier[_core.OnlineLearner]):
         """The accumulator's own learner scores, or one made from it."""
 
 
-def _ratio(sides: tuple[Any, Any], prior: Any) -> Any:
+def _ratio(sides: tuple[Float64, Float64], prior: Float64 | float) -> Float64:
     """ln((prior + in) / (prior + out))."""
     inside, outside = sides
     return np.log1p(inside / prior) - np.log1p(outside / prior)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -311,7 +311,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
 _COLUMNS = ("parents", "nodes", "weights", "uniform")
 
 
-def _by_class(counts: ClassCounts) -> Any:
+def _by_class(counts: ClassCounts) -> sparse.csr_array:
     """The classes' sums as sparse rows."""
     shape = counts.n_words, counts.n_classes
     return sparse.csr_array((counts.counts / ONE, counts.classes, counts.indptr), shape=shape).T.tocsr()

@@ -8,7 +8,7 @@ are say how long documents are.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +21,9 @@ from genus.base.labels import Labels
 from genus.base.protocol import Samples
 from genus.base.statistics import ONE
 
+if TYPE_CHECKING:
+    from genus.models.hierarchical.models import HierarchicalMixture
+
 CANDIDATES = (0, 1, 2)
 PAPERS = 2  # where documents cannot tell
 _FOLDS = 5
@@ -28,7 +31,7 @@ _ENOUGH = 5000  # documents to ask: of a large collection fewer folds are held o
 _TEMPERATURES = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 1.0)
 
 
-def choose_iterations(model: Any, documents: Documents) -> int:
+def choose_iterations(model: HierarchicalMixture, documents: Documents) -> int:
     """The ``n_iterations`` of a `HierarchicalMixture` that tells held-out documents best, the first of equal ones."""
     folds, y = folds_of(documents), documents.labels[documents.codes]
     if not any(len(_to_ask(folds, y, fold)) for fold in range(_FOLDS)):
@@ -57,7 +60,7 @@ def folds_of(documents: Documents) -> Int64:
     return folds[group]
 
 
-def held_out_log_proba(model: Any, X: Samples, y: Labels, weights: Float64, folds: Int64) -> float:
+def held_out_log_proba(model: HierarchicalMixture, X: Samples, y: Labels, weights: Float64, folds: Int64) -> float:
     """The sum of log P(c | d) over documents of folds that the model has not seen, at the best temperature."""
     sums = np.zeros(len(_TEMPERATURES))
     for fold in range(min(_FOLDS, -(-_FOLDS * _ENOUGH // len(y)))):

@@ -7,7 +7,7 @@ with the probability of the relevance-based topic model, see `genus.models.relev
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,7 +64,7 @@ class RelevanceFilter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, aut
         self._fit(X, y)
         return self
 
-    def fit_transform(self, X: Samples, y: ArrayLike, **fit_params: Any) -> Any:
+    def fit_transform(self, X: Samples, y: ArrayLike, **fit_params: object) -> Samples:
         """Learn, and give back these documents with the weights of their words."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
         marks = self._fit(X, y).mark(X, y)
@@ -77,7 +77,7 @@ class RelevanceFilter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, aut
         weighted.data = X.data * weights.data  # the same entries in the same order
         return weighted
 
-    def transform(self, X: MatrixLike) -> Any:
+    def transform(self, X: MatrixLike) -> Samples:
         """New documents, as they are."""
         check_is_fitted(self)
         return validate_data(self, X, reset=False, accept_sparse="csr", copy=True)
@@ -95,7 +95,7 @@ class RelevanceFilter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, aut
         check_is_fitted(self)
         return {"model": self.model_}
 
-    def _set_state(self, state: Any) -> None:
+    def _set_state(self, state: State) -> None:
         model = state["model"]
         if not isinstance(model, RelevanceTopicModel):
             raise ValueError("a RelevanceTopicModel was expected")
