@@ -392,6 +392,13 @@ NAMES = [
 ]  # fmt: skip
 
 
+def test_bounds_whose_differences_wrap_around_are_refused():
+    state = TiedDocumentMixture().fit(*corpus(60, 12, 5))._get_state()
+    state["index_class_starts"][3:5] = -(2**63), -(2**31)
+    with pytest.raises(ValueError, match="bounds do not rise"):
+        TiedDocumentMixture()._set_state(state)
+
+
 @given(st.data())
 @settings(deadline=None, max_examples=300)
 def test_hostile_arrays_do_no_harm(data):

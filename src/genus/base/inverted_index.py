@@ -122,7 +122,9 @@ class InvertedIndex:
         if not sound:
             raise ValueError("the index's arrays do not belong together.")
         for bounds in (self.class_starts, self.block_starts):
-            rises = len(bounds) and bounds[0] == 0 and bounds[-1] == self.n_slots and (np.diff(bounds) >= 0).all()
+            # Compared, not subtracted: differences of wild numbers wrap around.
+            ordered = (bounds[1:] >= bounds[:-1]).all()
+            rises = len(bounds) and bounds[0] == 0 and bounds[-1] == self.n_slots and ordered
             if not rises:
                 raise ValueError("the index's bounds do not rise from 0 to its number of slots.")
 

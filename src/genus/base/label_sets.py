@@ -41,7 +41,7 @@ class SetRows:
         for array, dtype in ((indptr, np.int64), (members, np.int32)):
             if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
                 raise ValueError("label sets must be one-dimensional arrays of int64 and int32")
-        sound = len(indptr) > 1 and indptr[0] == 0 and indptr[-1] == len(members) and (np.diff(indptr) >= 0).all()
+        sound = len(indptr) > 1 and indptr[0] == 0 and indptr[-1] == len(members) and (indptr[1:] >= indptr[:-1]).all()
         if not sound or (len(members) and not 0 <= members.min() <= members.max() < n_labels):
             raise ValueError("label sets do not fit the labels")
 
