@@ -13,8 +13,10 @@
 
 namespace genus {
 
-using Doubles = double __attribute__((vector_size(32), aligned(8)));
-using Longs = std::int64_t __attribute__((vector_size(32), aligned(8)));
+// Read from anywhere in memory. The attributes stand behind the name: Clang ignores `aligned` behind a type.
+using Doubles __attribute__((vector_size(32), aligned(8))) = double;
+using Longs __attribute__((vector_size(32), aligned(8))) = std::int64_t;
+static_assert(alignof(Doubles) == alignof(double) && alignof(Longs) == alignof(std::int64_t));
 
 inline __attribute__((always_inline)) Doubles as_doubles(Longs x) {
   return std::bit_cast<Doubles>(x);

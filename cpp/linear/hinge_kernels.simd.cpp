@@ -15,11 +15,13 @@ struct LanesOf {
 };
 template <>
 struct LanesOf<float, hinge_lanes> {
-  using Lanes = float __attribute__((vector_size(hinge_lanes * sizeof(float)), aligned(alignof(float))));
+  using Lanes __attribute__((vector_size(hinge_lanes * sizeof(float)), aligned(alignof(float)))) = float;
+  static_assert(alignof(Lanes) == alignof(float));
 };
 template <>
 struct LanesOf<double, hinge_lanes> {
-  using Lanes = double __attribute__((vector_size(hinge_lanes * sizeof(double)), aligned(alignof(double))));
+  using Lanes __attribute__((vector_size(hinge_lanes * sizeof(double)), aligned(alignof(double)))) = double;
+  static_assert(alignof(Lanes) == alignof(double));
 };
 
 template <class Number, int n_lanes>

@@ -11,9 +11,10 @@
 namespace genus {
 namespace {
 
-using Pair = double __attribute__((vector_size(16), aligned(8)));
-using PairBits = std::uint64_t __attribute__((vector_size(16), aligned(8)));
-using Bits = std::uint64_t __attribute__((vector_size(32), aligned(8)));
+using Pair __attribute__((vector_size(16), aligned(8))) = double;
+using PairBits __attribute__((vector_size(16), aligned(8))) = std::uint64_t;
+using Bits __attribute__((vector_size(32), aligned(8))) = std::uint64_t;
+static_assert(alignof(Pair) == alignof(double) && alignof(PairBits) == alignof(Bits));
 
 constexpr std::size_t run = 8;  // factors of up to 2^120 that are multiplied before exponents are taken off
 
