@@ -266,13 +266,17 @@ def entries(pattern: str, separator: str) -> Reader:
     return read
 
 
-def roff(folder: Path) -> Passages:
-    """Manual pages."""
-    for file in files(folder / "usr/share/man", "*.gz"):
-        text = re.sub(r"^[.'](?:SH|SS|TH|PP|TP|IP|LP|P|sp|Sh|Pp|It)\b.*$", "", text_of(file), flags=re.MULTILINE)
-        text = re.sub(r"^[.'](?:B|I|BR|IR|RB|RI|BI|IB|Nm|Fl|Ar|Xr)\s+", "", text, flags=re.MULTILINE)
-        text = re.sub(r"^[.'].*$|\\f\(?\w\w?|\\[&/,|]", "", text, flags=re.MULTILINE)
-        yield from paragraphs(text.replace("\\-", "-").replace("\\(aq", "'"))
+def anniversaries(folder: Path) -> Passages:
+    """The calendars of events, births and deaths; each line is a date, a tab and the event."""
+    for topic in ("birthday", "computer", "history", "music"):
+        for file in files(folder, f"calendar.{topic}"):
+            yield from re.findall(r"^\d\d/\d\d\*?\t+(.+)$", text_of(file), flags=re.MULTILINE)
+
+
+def data_archives(folder: Path) -> Passages:
+    """Descriptions of research data repositories (re3data) and vocabularies (BARTOC)."""
+    for registry in ("re3data", "bartoc"):
+        yield from json_files(f"{registry}/processed.json", "name", "description")(folder)
 
 
 def package_descriptions(folder: Path) -> Passages:
@@ -364,6 +368,8 @@ SOURCES = [
     Source(
         "greek-myths", "npm", "greek-mythology-data@0.2.2", "ISC", 15_000, json_files("all.json", "name", "description")
     ),
+    Source("anniversaries", "deb", "calendar", "BSD", 3_000, anniversaries),
+    Source("data-archives", "pypi", "bioregistry==0.15.6", "CC0-1.0", 20_000, data_archives),
     Source("icd-10", "pypi", "simple-icd-10-cm==1.5.0", "public domain", 20_000, markup("icd10c-tabular*.xml")),
     # questions and conversation
     Source(
