@@ -29,6 +29,7 @@ CLASSES = {
     "TermWeighting": "genus.text.weighting",
     "TextClassifier": "genus.classifier.text_classifier",
     "TiedDocumentMixture": "genus.models.document_mixture.models",
+    "VectorReader": "genus.pipeline.vector_reader",
     "Vectorizer": "genus.text.vectorizer",
 }
 

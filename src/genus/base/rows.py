@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from genus import _core
-from genus.base.arrays import AnyFloat, Float64, Int32, Int64
+from genus.base.arrays import AnyFloat, Float32, Float64, Int32, Int64
 
 if TYPE_CHECKING:
     from genus.base.protocol import Samples
@@ -43,6 +43,13 @@ def to_rows(X: Samples) -> SparseRows:
     data = np.ascontiguousarray(matrix.data, dtype=None if native else np.float64)
     indices: Int32 = np.ascontiguousarray(matrix.indices, dtype=np.int32)
     return SparseRows(np.ascontiguousarray(matrix.indptr, dtype=np.int64), indices, data, matrix.shape[1])
+
+
+def filled_rows(vectors: Float32) -> SparseRows:
+    """Dense rows in sparse form: every column has an entry."""
+    n, d = vectors.shape
+    indptr = np.arange(n + 1, dtype=np.int64) * d
+    return SparseRows(indptr, np.tile(np.arange(d, dtype=np.int32), n), np.ascontiguousarray(vectors).ravel(), d)
 
 
 def add_duplicates(rows: SparseRows) -> SparseRows:
@@ -87,6 +94,13 @@ def row_sums(indptr: Int64, values: NDArray[np.number] | NDArray[np.bool_]) -> F
     if len(values):
         sums[filled] = np.add.reduceat(values, indptr[:-1][filled])
     return sums
+
+
+def unit_rows(rows: SparseRows) -> SparseRows:
+    """Rows of length one; those without entries stay so."""
+    norms = np.sqrt(row_sums(rows.indptr, np.square(rows.data, dtype=np.float64)))
+    scales = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    return rows._replace(data=rows.data * np.repeat(scales, np.diff(rows.indptr)))
 
 
 def stack_rows(parts: list[SparseRows], n_columns: int) -> SparseRows:

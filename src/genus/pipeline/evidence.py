@@ -12,8 +12,9 @@ import numpy as np
 
 from genus.base.arrays import Float64, Int32, Strings
 from genus.base.protocol import HasTree, Model, TellsDocuments, TellsNodes, TellsSources, offers
-from genus.base.rows import SparseRows
+from genus.base.rows import SparseRows, filled_rows
 from genus.explain import DocumentEvidence, NodeEvidence, WordEvidence
+from genus.pipeline.vector_reader import VectorReader
 from genus.text.plan import preprocessor
 
 if TYPE_CHECKING:
@@ -45,10 +46,13 @@ def sum_terms(parts: Iterable[tuple[float, Mapping[str, float]]]) -> dict[str, f
 
 def evidence_of(parts: Any, text: str, counted: tuple[SparseRows, Int32], chosen: int, rival: int) -> Evidence:
     """What a text, as it is counted, says to a `TextPipeline` for one class (by number) against another."""
+    if isinstance(parts.vectorizer, VectorReader):
+        return _vector_evidence(parts.model, parts.vectorizer, text, counted, [chosen, rival])
     counts, unknown = counted
     rows, model = parts.weighted(counts), parts.model
     bias, contributions = model._log_evidence(rows, [chosen, rival])
-    words = name_words(parts.vectorizer, text, counts, contributions[:, 0] - contributions[:, 1])
+    difference = contributions[:, 0] - contributions[:, 1]
+    words = name_words(parts.vectorizer, text, counts, difference)
     # A class against itself has no odds, though a term of it may be infinite.
     terms = model._evidence_terms(rows, [chosen, rival]) if chosen != rival else {}
     if len(words) == len(rows.indices):
@@ -63,6 +67,28 @@ def evidence_of(parts: Any, text: str, counted: tuple[SparseRows, Int32], chosen
         n_unknown,
         n_unknown + int(counts.data.sum()),
     )
+
+
+def _vector_evidence(
+    model: Model, encoder: VectorReader, text: str, counted: tuple[SparseRows, Int32], classes: list[int]
+) -> Evidence:
+    """What the words of a text say by their vectors, or the text's vector as one term where it has no parts.
+
+    The score of a class is linear in the vector: its slopes are what a vector of ones contributes.
+    """
+    rows, unknown = counted
+    n_unknown = int(unknown[0])
+    if not rows.data.any():
+        bias = model._joint_log_likelihood(rows)[0, classes]
+        return Evidence(float(bias[0] - bias[1]), (), {}, (), (), n_unknown, n_unknown)
+    ones = filled_rows(np.ones((1, rows.n_columns), dtype=np.float32))
+    bias, slopes = model._log_evidence(ones, classes)
+    difference = slopes[:, 0] - slopes[:, 1]
+    words, terms = encoder.word_evidence(text, difference), {}
+    if words is None:
+        words, terms = [], {"the text's vector": float(rows.data @ difference)}
+    n_words = n_unknown + sum(round(word.count) for word in words if " " not in word.word)
+    return Evidence(float(bias[0] - bias[1]), tuple(words), terms, (), (), n_unknown, n_words)
 
 
 def _with_sources(model: Model, rows: SparseRows, c: int, words: list[WordEvidence]) -> list[WordEvidence]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,14 +19,16 @@ from numpy.typing import ArrayLike, NDArray
 from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, n_threads
 from genus.base.labels import Labels
-from genus.base.protocol import BaseEstimator, CountsClasses, Label, State
-from genus.base.rows import SparseRows, row_sums, take_rows
+from genus.base.protocol import BaseEstimator, CountsClasses, Label, State, offers
+from genus.base.rows import SparseRows, filled_rows, row_sums, take_rows
 from genus.calibration import Temperature, margin
 from genus.explain import WordEvidence
+from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.pipeline.evidence import Evidence, evidence_of, sum_terms
 from genus.pipeline.protocol import ChooseClasses
 from genus.pipeline.rejection import Rejection
 from genus.pipeline.single import TextPipeline, counts_learned, drop_words
+from genus.text.encoder import TellsParts
 from genus.text.inputs import Texts, as_texts
 from genus.text.vectorizer import Vectorizer
 from genus.tree.answers import TreeAnswers, check_question
@@ -35,15 +37,18 @@ from genus.tree.paths import TreePaths
 
 
 class Counted(NamedTuple):
-    """Texts as one vectorizer counts them."""
+    """Texts as one vectorizer counts them, or an encoder reads them."""
 
     rows: SparseRows
     unknown: Int32  # words of each text
     lengths: Float64
 
     @classmethod
-    def from_texts(cls, vectorizer: Vectorizer, texts: Texts) -> Counted:
-        rows, unknown = vectorizer._transform_rows(texts)
+    def from_texts(cls, reader: Reader, texts: Texts) -> Counted:
+        if isinstance(reader, VectorReader):
+            found = reader.encode(texts)
+            return cls(filled_rows(found.vectors), found.n_unknown, (found.n_words - found.n_unknown).astype(np.float64))
+        rows, unknown = reader._transform_rows(texts)
         return cls(rows, unknown, row_sums(rows.indptr, rows.data))
 
     def take(self, numbers: Int64) -> Counted:
@@ -123,7 +128,7 @@ class Pool(BaseEstimator):
         return self.members
 
     @property
-    def vectorizer(self) -> Vectorizer:
+    def vectorizer(self) -> Reader:
         return self.members[0].vectorizer
 
     def leave_one_out(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> NoReturn:
@@ -143,11 +148,11 @@ class Pool(BaseEstimator):
     # Answers
 
     @property
-    def vectorizers(self) -> list[Vectorizer]:
+    def vectorizers(self) -> list[Reader]:
         """The members' vectorizers, each once."""
         return list({id(member.vectorizer): member.vectorizer for member in self.members}.values())
 
-    def readers(self, vectorizer: Vectorizer) -> list[TextPipeline]:
+    def readers(self, vectorizer: Reader) -> list[TextPipeline]:
         """The members that read by this vectorizer."""
         return [member for member in self.members if member.vectorizer is vectorizer]
 
@@ -314,18 +319,34 @@ class Pool(BaseEstimator):
             for word in part.words:
                 known = words.get(word.word, replace(word, contribution=0.0))
                 words[word.word] = known.plus(factor * word.contribution)
+        understood = self._understood(words)
         first = parts[0][1]
         share = known_shares(counted[0].lengths, counted[0].unknown)
         return log_proba, Evidence(
             sum(factor * part.prior for factor, part in parts) + float(correction[chosen] - correction[rival]),
-            tuple(words.values()),
+            tuple((words | understood).values()),
             sum_terms((factor, part.terms) for factor, part in parts),
             next((part.documents for _, part in parts if part.documents), ()),
             (),
-            first.n_unknown,
+            first.n_unknown - round(sum(word.count for word in understood.values())),
             first.n_words,
             None if self.rejection is None else float(self.rejection.typicality(scores, share)[0]),
         )
+
+    def _understood(self, words: Mapping[str, WordEvidence]) -> dict[str, WordEvidence]:
+        """Words that no training text has, but a table of word vectors: with the nearest words of training texts."""
+        table = next((m.vectorizer.source for m in self.members if isinstance(m.vectorizer, VectorReader)), None)
+        vocabulary = next((m.vectorizer for m in self.members if _has_vocabulary(m.vectorizer)), None)
+        if vocabulary is None or not offers(table, TellsParts):
+            return {}
+        names = [name for name in words if " " not in name]
+        new = [name for name, n in zip(names, vocabulary._transform_rows(names)[1].tolist(), strict=True) if n]
+        if not new:
+            return {}
+        trained = [word for word in vocabulary._words.unpack() if " " not in word]
+        return {
+            name: replace(words[name], like=tuple(word for word, _ in table.nearest(name, trained, 3))) for name in new
+        }
 
     # Keeping
 
@@ -383,6 +404,10 @@ def _without(labels: Labels, atypical: NDArray[np.bool_] | None) -> Labels:
     answers = labels.astype(object)
     answers[(atypical, 0)[: answers.ndim]] = None
     return answers
+
+
+def _has_vocabulary(reader: Reader) -> TypeGuard[Vectorizer]:
+    return reader.analyzer == "word" and reader.n_hash is None
 
 
 def _vectorizer_at(vectorizers: object, member: Mapping[str, object]) -> Any:
