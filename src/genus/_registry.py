@@ -18,6 +18,7 @@ CLASSES = {
     "LabelPowerset": "genus.multilabel.powerset",
     "LabelTree": "genus.tree.label_tree",
     "LikelihoodRatioMultilabel": "genus.multilabel.likelihood_ratio",
+    "MissingEncoder": "genus.vectors.adapters",
     "MultinomialNB": "genus.models.naive_bayes",
     "NearestNeighborsClassifier": "genus.models.document_mixture.models",
     "NonlinearBayes": "genus.models.nonlinear.multinomial",
@@ -30,6 +31,7 @@ CLASSES = {
     "TextClassifier": "genus.classifier.text_classifier",
     "TiedDocumentMixture": "genus.models.document_mixture.models",
     "Vectorizer": "genus.text.vectorizer",
+    "WordVectors": "genus.vectors.table",
 }
 
 # Parameters that old model files store and that have another name now, or none: those are skipped.
