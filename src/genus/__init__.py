@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from genus.text.vectorizer import Vectorizer
     from genus.text.weighting import TermWeighting
     from genus.tree.label_tree import LabelTree, learn_tree
+    from genus.vectors.table import WordVectors
 
 # Imported when first used, so that `import genus` and `genus --help` stay quick.
 _HOME = {
@@ -90,6 +91,7 @@ __all__ = [
     "TextClassifier",
     "TiedDocumentMixture",
     "Vectorizer",
+    "WordVectors",
     "learn_tree",
     "load",
     "save",

@@ -18,6 +18,7 @@ CLASSES = {
     "LabelPowerset": "genus.multilabel.powerset",
     "LabelTree": "genus.tree.label_tree",
     "LikelihoodRatioMultilabel": "genus.multilabel.likelihood_ratio",
+    "MissingEncoder": "genus.vectors.adapters",
     "MultinomialNB": "genus.models.naive_bayes",
     "NearestNeighborsClassifier": "genus.models.document_mixture.models",
     "NonlinearBayes": "genus.models.nonlinear.multinomial",
@@ -31,6 +32,7 @@ CLASSES = {
     "TiedDocumentMixture": "genus.models.document_mixture.models",
     "VectorReader": "genus.pipeline.vector_reader",
     "Vectorizer": "genus.text.vectorizer",
+    "WordVectors": "genus.vectors.table",
 }
 
 # Parameters that old model files store and that have another name now, or none: those are skipped.

@@ -95,7 +95,7 @@ class BernoulliNB(GenerativeClassifier[ScoreTable]):
 # ------------------------------------------------------------------ the registry
 
 QUICK = {"random_state": 0, "n_sweeps": 6}
-STORED_ONLY = {"Pool", "LabelPool"}  # parts of a TextClassifier, in model files but not for users
+STORED_ONLY = {"Pool", "LabelPool", "MissingEncoder"}  # parts of a TextClassifier, in model files but not for users
 CLASSES = {name: _registry.load_class(name) for name in _registry.CLASSES} | {"BernoulliNB": BernoulliNB}
 MODELS = sorted(name for name, cls in CLASSES.items() if issubclass(cls, PosteriorClassifier))
 OF_TEXTS = [name for name in MODELS if name != "GaussianNonlinearBayes"]  # the others take counts of words

@@ -1,25 +1,30 @@
-"""What makes a vector of a text: a table of word vectors, a sentence encoder, any function of texts."""
+"""What turns texts into unit vectors, by capability."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol, TypeAlias
 
-from genus.base.arrays import Float32, Int32
+import numpy as np
+from numpy.typing import NDArray
+
+from genus.base.arrays import Int32
 from genus.text.inputs import Texts
+
+Float32: TypeAlias = NDArray[np.float32]
 
 
 class Encoded(NamedTuple):
-    """Texts as vectors of length one (zero where no word is known)."""
+    """Texts as vectors, and how many of their words the encoder knows."""
 
-    vectors: Float32  # (n_texts, n_dimensions)
-    n_words: Int32  # of each text
-    n_whole: Int32  # words with an entry of their own
-    n_unknown: Int32  # words without any vector
+    vectors: Float32  # (n, d): rows of length one, zeros where no word is known
+    n_words: Int32  # words of each text
+    n_whole: Int32  # words that have a vector of their own
+    n_unknown: Int32  # words that add nothing
 
 
 class Encoder(Protocol):
-    """Makes vectors of texts."""
+    """Turns texts into unit vectors."""
 
     @property
     def name(self) -> str: ...
@@ -31,8 +36,12 @@ class Encoder(Protocol):
 
 
 class TellsParts(Protocol):
-    """Says what each word adds to the vector of a text, and which words are near in meaning."""
+    """Splits a text's vector into what each word adds, and compares words."""
 
-    def parts(self, text: str) -> Sequence[tuple[str, int, Float32]]: ...
+    def parts(self, text: str) -> list[tuple[str, int, Float32]]:
+        """Each distinct word or pair of words, how often it occurs, and what it adds to the text's unit vector."""
+        ...
 
-    def nearest(self, word: str, among: Sequence[str], k: int = 3) -> list[tuple[str, float]]: ...
+    def nearest(self, word: str, among: Iterable[str], k: int) -> list[tuple[str, float]]:
+        """The words of `among` nearest to a word, with their cosines, the nearest first."""
+        ...
