@@ -17,7 +17,7 @@ import numpy as np
 from genus.base.arrays import Float32, Float64, Int32, Int64
 from genus.base.labels import Labels
 from genus.base.protocol import Label
-from genus.base.rows import SparseRows, filled_rows, stack_rows
+from genus.base.rows import SparseRows, full_rows, stack_rows
 from genus.pipeline.vector_reader import VectorReader
 
 _PIECES = re.compile(r"[^\W\d_]+")
@@ -107,4 +107,4 @@ class Descriptions:
     def documents(self, weight: float) -> FixedDocuments:
         """The descriptions as documents that count so much."""
         known = self.known
-        return FixedDocuments(filled_rows(self.vectors[known]), known.astype(np.int32), np.full(len(known), weight))
+        return FixedDocuments(full_rows(self.vectors[known]), known.astype(np.int32), np.full(len(known), weight))

@@ -10,7 +10,7 @@ import numpy as np
 
 from genus.base.arrays import Float64, Int32
 from genus.base.protocol import Params
-from genus.base.rows import SparseRows, filled_rows, row_sums
+from genus.base.rows import SparseRows, full_rows, row_sums
 from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.pipeline.pool import known_shares
 from genus.text.vectorizer import Vectorizer
@@ -79,7 +79,7 @@ class EncodedFeatures(Features):
 
     def __init__(self, encoder: VectorReader, texts: Sequence[str]) -> None:
         self.encoded = encoder.encode(texts)
-        super().__init__(encoder, filled_rows(self.encoded.vectors), texts)
+        super().__init__(encoder, full_rows(self.encoded.vectors), texts)
 
     @cached_property
     def unknown(self) -> Int32:

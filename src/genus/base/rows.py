@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from genus import _core
-from genus.base.arrays import AnyFloat, Float32, Float64, Int32, Int64
+from genus.base.arrays import AnyFloat, Float64, Int32, Int64
 
 if TYPE_CHECKING:
     from genus.base.protocol import Samples
@@ -43,13 +43,6 @@ def to_rows(X: Samples) -> SparseRows:
     data = np.ascontiguousarray(matrix.data, dtype=None if native else np.float64)
     indices: Int32 = np.ascontiguousarray(matrix.indices, dtype=np.int32)
     return SparseRows(np.ascontiguousarray(matrix.indptr, dtype=np.int64), indices, data, matrix.shape[1])
-
-
-def filled_rows(vectors: Float32) -> SparseRows:
-    """Dense rows in sparse form: every column has an entry."""
-    n, d = vectors.shape
-    indptr = np.arange(n + 1, dtype=np.int64) * d
-    return SparseRows(indptr, np.tile(np.arange(d, dtype=np.int32), n), np.ascontiguousarray(vectors).ravel(), d)
 
 
 def add_duplicates(rows: SparseRows) -> SparseRows:
@@ -149,6 +142,29 @@ def without_zeros(rows: SparseRows) -> SparseRows:
     shape = (rows.n_rows, rows.n_columns)
     matrix = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape, copy=False)
     return rows if matrix.has_canonical_format and rows.data.all() else canonical(rows)
+
+
+def full_rows(X: NDArray[np.number]) -> SparseRows:
+    """The rows of a dense array, with every column filled: `dense_rows` gives the array back without a copy."""
+    n, m = X.shape
+    native = X.dtype in (np.float32, np.float64, np.int64)
+    data = np.ascontiguousarray(X, dtype=None if native else np.float64).ravel()
+    return SparseRows(np.arange(n + 1) * m, np.tile(np.arange(m, dtype=np.int32), n), data, m)
+
+
+def dense_rows(rows: SparseRows, n_columns: int) -> NDArray[np.number]:
+    """Rows as an array of shape (n_rows, n_columns), without a copy where every row has every column in order.
+
+    Further columns are left out, missing ones are zero, and what a row has in one column twice is added up.
+    """
+    indptr, indices, data, m = rows
+    n, lengths = rows.n_rows, np.diff(indptr)
+    if m == n_columns and (lengths == m).all() and (indices.reshape(n, m) == np.arange(m)).all():
+        return data.reshape(n, m)
+    out = np.zeros((n, n_columns))
+    inside = (indices >= 0) & (indices < n_columns)
+    np.add.at(out, (np.repeat(np.arange(n), lengths)[inside], indices[inside]), data[inside])
+    return out
 
 
 def in_single_precision(rows: SparseRows) -> SparseRows:

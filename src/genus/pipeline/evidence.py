@@ -12,7 +12,7 @@ import numpy as np
 
 from genus.base.arrays import Float64, Int32, Strings
 from genus.base.protocol import HasTree, Model, TellsDocuments, TellsNodes, TellsSources, offers
-from genus.base.rows import SparseRows, filled_rows
+from genus.base.rows import SparseRows, full_rows
 from genus.explain import DocumentEvidence, NodeEvidence, WordEvidence
 from genus.pipeline.vector_reader import VectorReader
 from genus.text.plan import preprocessor
@@ -81,7 +81,7 @@ def _vector_evidence(
     if not rows.data.any():
         bias = model._joint_log_likelihood(rows)[0, classes]
         return Evidence(float(bias[0] - bias[1]), (), {}, (), (), n_unknown, n_unknown)
-    ones = filled_rows(np.ones((1, rows.n_columns), dtype=np.float32))
+    ones = full_rows(np.ones((1, rows.n_columns), dtype=np.float32))
     bias, slopes = model._log_evidence(ones, classes)
     difference = slopes[:, 0] - slopes[:, 1]
     words, terms = encoder.word_evidence(text, difference), {}

@@ -20,7 +20,7 @@ from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, n_threads
 from genus.base.labels import Labels
 from genus.base.protocol import BaseEstimator, CountsClasses, Label, State, offers
-from genus.base.rows import SparseRows, filled_rows, row_sums, take_rows
+from genus.base.rows import SparseRows, full_rows, row_sums, take_rows
 from genus.calibration import Temperature, margin
 from genus.explain import WordEvidence
 from genus.pipeline.vector_reader import Reader, VectorReader
@@ -47,7 +47,7 @@ class Counted(NamedTuple):
     def from_texts(cls, reader: Reader, texts: Texts) -> Counted:
         if isinstance(reader, VectorReader):
             found = reader.encode(texts)
-            return cls(filled_rows(found.vectors), found.n_unknown, (found.n_words - found.n_unknown).astype(np.float64))
+            return cls(full_rows(found.vectors), found.n_unknown, (found.n_words - found.n_unknown).astype(np.float64))
         rows, unknown = reader._transform_rows(texts)
         return cls(rows, unknown, row_sums(rows.indptr, rows.data))
 

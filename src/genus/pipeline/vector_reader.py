@@ -13,12 +13,12 @@ import numpy as np
 
 from genus.base.arrays import Float32, Float64, Int32
 from genus.base.protocol import BaseEstimator, State, offers
-from genus.base.rows import SparseRows, filled_rows
+from genus.base.rows import SparseRows, full_rows
 from genus.explain import WordEvidence
 from genus.text.encoder import Encoded, Encoder, TellsParts
 from genus.text.inputs import Texts
 from genus.text.vectorizer import Vectorizer
-from genus.vectors import storable
+from genus.vectors.adapters import storable
 
 
 class VectorReader(BaseEstimator):
@@ -51,7 +51,7 @@ class VectorReader(BaseEstimator):
 
     def _transform_rows(self, texts: Texts) -> tuple[SparseRows, Int32]:
         found = self.encode(texts)
-        return filled_rows(found.vectors), found.n_unknown
+        return full_rows(found.vectors), found.n_unknown
 
     def _fit_rows(self, texts: Texts) -> SparseRows:
         return self._transform_rows(texts)[0]
