@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from genus.explain import Explanation
     from genus.io.model_file import load, save
     from genus.models.cosine_neighbors import CosineNeighborsClassifier
+    from genus.models.dense_gaussian import DenseGaussian
     from genus.models.discriminative.model import DiscriminativeNB
     from genus.models.document_mixture.models import (
         KernelDensityClassifier,
@@ -63,6 +64,7 @@ _HOME = {
 __all__ = [
     "CosineNeighborsClassifier",
     "DataError",
+    "DenseGaussian",
     "DiscriminativeNB",
     "Explanation",
     "GaussianNonlinearBayes",

@@ -7,6 +7,7 @@ from typing import Any
 
 # A model file names classes; only these are ever built from one.
 CLASSES = {
+    "DenseGaussian": "genus.models.dense_gaussian",
     "DiscriminativeNB": "genus.models.discriminative.model",
     "GaussianNonlinearBayes": "genus.models.nonlinear.multinomial",
     "CosineNeighborsClassifier": "genus.models.cosine_neighbors",
@@ -52,6 +53,7 @@ MODELS = {
     "hm": "HierarchicalMixture",
     "refined": "RefinedNB",
     "plsa": "PLSAClassifier",
+    "gaussian": "DenseGaussian",
 }
 
 

@@ -137,6 +137,29 @@ def without_zeros(rows: SparseRows) -> SparseRows:
     return rows if matrix.has_canonical_format and rows.data.all() else canonical(rows)
 
 
+def full_rows(X: NDArray[np.number]) -> SparseRows:
+    """The rows of a dense array, with every column filled: `dense_rows` gives the array back without a copy."""
+    n, m = X.shape
+    native = X.dtype in (np.float32, np.float64, np.int64)
+    data = np.ascontiguousarray(X, dtype=None if native else np.float64).ravel()
+    return SparseRows(np.arange(n + 1) * m, np.tile(np.arange(m, dtype=np.int32), n), data, m)
+
+
+def dense_rows(rows: SparseRows, n_columns: int) -> NDArray[np.number]:
+    """Rows as an array of shape (n_rows, n_columns), without a copy where every row has every column in order.
+
+    Further columns are left out, missing ones are zero, and what a row has in one column twice is added up.
+    """
+    indptr, indices, data, m = rows
+    n, lengths = rows.n_rows, np.diff(indptr)
+    if m == n_columns and (lengths == m).all() and (indices.reshape(n, m) == np.arange(m)).all():
+        return data.reshape(n, m)
+    out = np.zeros((n, n_columns))
+    inside = (indices >= 0) & (indices < n_columns)
+    np.add.at(out, (np.repeat(np.arange(n), lengths)[inside], indices[inside]), data[inside])
+    return out
+
+
 def in_single_precision(rows: SparseRows) -> SparseRows:
     """Rows in single precision."""
     return rows._replace(data=np.ascontiguousarray(rows.data, dtype=np.float32))
