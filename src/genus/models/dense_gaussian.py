@@ -135,14 +135,17 @@ class Traces:
         return (_SPREAD_FLOOR * self.spread + _SIZE_FLOOR * self.size) / (self.weight * self.n_columns)
 
     def oracle_shrinkage(self) -> Number:
-        """rho by oracle approximating shrinkage. Of E plus the floor, so that it is 1 where E is but rounding."""
+        """rho by oracle approximating shrinkage. Of E plus the floor, so that it is 1 where E is but rounding.
+
+        A single column has nothing to be drawn from: 1.
+        """
         d, added = self.n_columns, self.floor * self.weight
         trace = self.within + d * added
         of_square = self.within_squared + added * (2 * self.within + d * added)
         n = np.maximum(self.weight - self.n_classes, 1)
         numerator = (1 - 2 / d) * of_square + trace**2
         denominator = (n + 1 - 2 / d) * (of_square - trace**2 / d)
-        return np.where(denominator > numerator, numerator / np.where(denominator > 0, denominator, 1), 1.0)
+        return np.where((d > 1) & (denominator > numerator), numerator / np.where(denominator > 0, denominator, 1), 1.0)
 
     def covariance(self, rho: Number) -> tuple[Number, Number]:
         """The factor of E in S, and what is added to the diagonal."""
