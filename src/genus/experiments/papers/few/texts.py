@@ -18,7 +18,7 @@ from genus.base.labels import Labels
 from genus.datasets import Dataset, check_dataset, load_dataset
 from genus.errors import DataError
 
-POOL = 200  # texts of each class that draws are made from
+POOL = 100  # texts of each class that draws are made from
 TEST = 1_000  # texts to test with
 
 
