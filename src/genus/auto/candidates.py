@@ -50,6 +50,11 @@ class Candidate:
         return self.feature_set == VECTORS
 
     @property
+    def kind(self) -> str:
+        """Of candidates of one kind, a pool has the best only."""
+        return VECTORS if self.reads_vectors else self.name
+
+    @property
     def every_class_learns_all(self) -> bool:
         """Whether each class is learned from all documents, which takes too long for thousands of classes."""
         return self.model == "refined"

@@ -189,9 +189,8 @@ class Search:
 
     def members(self) -> list[Member]:
         """The best trial and, one by one, those that help most beside it; weights are learned on their scores."""
-        best = sorted(
-            {id(c): self.best_of(c) for c in (t.candidate for t in self.trials)}.values(), key=lambda t: -t.value
-        )
+        rising = sorted(self.trials, key=lambda t: t.value)
+        best = sorted({t.candidate.kind: t for t in rising}.values(), key=lambda t: -t.value)
         scores = {id(t): self._calibrated(t) for t in best}
         chosen, weights, value = [best[0]], np.ones(1), best[0].value
         while len(chosen) < TUNED.most_members:
