@@ -112,6 +112,7 @@ def choose(
         pool_temperature=pool_temperature,
         prior_corrections=dict(zip(classes.tolist(), correction.tolist(), strict=True)) if correction.any() else None,
         tree=tree.named if tree is not None and tree.given else None,
+        **search.described_by(members, classes),
     )
     return ChosenPool(pool, search.leaderboard(members), search.cut_short)
 
@@ -125,6 +126,8 @@ def choose_described(
             "classes without labeled texts need word vectors that know the language: give vectors=, or label texts."
         )
     descriptions = Descriptions.from_request(request.descriptions, classes, request.encoder)
+    if len(classes) < 2:
+        raise ValueError(f"classes must name at least two classes, got {len(classes)}.")
     described = [] if descriptions is None else descriptions.known.tolist()
     codes = positions(labels, classes) if len(labels) else np.zeros(0, dtype=np.int32)
     for c in np.setdiff1d(np.arange(len(classes)), [*described, *codes.tolist()]).tolist():

@@ -158,6 +158,15 @@ class Search:
             return None
         return self.descriptions.documents(candidate.description_weight)
 
+    def described_by(self, members: Sequence[Member], classes: Labels) -> Params:
+        """What a pool must know of descriptions that its members learn from."""
+        weight = max(member.trial.candidate.description_weight for member in members)
+        if not weight or self.descriptions is None:
+            return {}
+        known = self.descriptions.known.tolist()
+        texts = {classes[c].item(): self.descriptions.texts[c] for c in known}
+        return {"descriptions": texts, "description_weight": weight}
+
     def _affordable(self, candidate: Candidate, n: int) -> int:
         """How many of n settings to try next: one, where they may take long and nothing is known of the model yet."""
         if not self.trials:

@@ -12,7 +12,7 @@ import numpy as np
 
 from genus.base.arrays import Float64, Int32, Strings
 from genus.base.protocol import HasTree, Model, TellsDocuments, TellsNodes, TellsSources, offers
-from genus.base.rows import SparseRows, full_rows
+from genus.base.rows import SparseRows
 from genus.explain import DocumentEvidence, NodeEvidence, WordEvidence
 from genus.pipeline.vector_reader import VectorReader
 from genus.text.plan import preprocessor
@@ -70,25 +70,19 @@ def evidence_of(parts: Any, text: str, counted: tuple[SparseRows, Int32], chosen
 
 
 def _vector_evidence(
-    model: Model, encoder: VectorReader, text: str, counted: tuple[SparseRows, Int32], classes: list[int]
+    model: Any, reader: VectorReader, text: str, counted: tuple[SparseRows, Int32], classes: list[int]
 ) -> Evidence:
-    """What the words of a text say by their vectors, or the text's vector as one term where it has no parts.
-
-    The score of a class is linear in the vector: its slopes are what a vector of ones contributes.
-    """
+    """What the words of a text say by their vectors, or the text's vector as one term where it has no parts."""
     rows, unknown = counted
     n_unknown = int(unknown[0])
-    if not rows.data.any():
-        bias = model._joint_log_likelihood(rows)[0, classes]
-        return Evidence(float(bias[0] - bias[1]), (), {}, (), (), n_unknown, n_unknown)
-    ones = full_rows(np.ones((1, rows.n_columns), dtype=np.float32))
-    bias, slopes = model._log_evidence(ones, classes)
-    difference = slopes[:, 0] - slopes[:, 1]
-    words, terms = encoder.word_evidence(text, difference), {}
+    bias, contributions = model._log_evidence(rows, classes)
+    prior, whole = float(bias[0] - bias[1]), float((contributions[:, 0] - contributions[:, 1]).sum())
+    slopes = model.coef_[classes[0]] - model.coef_[classes[1]]
+    words = reader.word_evidence(text, slopes, model.center_) if rows.data.any() else []
     if words is None:
-        words, terms = [], {"the text's vector": float(rows.data @ difference)}
+        return Evidence(prior, (), {"the text's vector": whole}, (), (), n_unknown, n_unknown)
     n_words = n_unknown + sum(round(word.count) for word in words if " " not in word.word)
-    return Evidence(float(bias[0] - bias[1]), tuple(words), terms, (), (), n_unknown, n_words)
+    return Evidence(prior, tuple(words), {}, (), (), n_unknown, n_words)
 
 
 def _with_sources(model: Model, rows: SparseRows, c: int, words: list[WordEvidence]) -> list[WordEvidence]:

@@ -49,11 +49,10 @@ class TrainingTexts:
 
     def similar(self, text: str, k: int) -> list[SimilarText]:
         """The k most similar training texts, the most similar first."""
-        row = unit_rows(self.pipeline.rows([text]))
-        cosines = np.asarray(self._words @ to_matrix(row).toarray()[0])
+        row = to_matrix(unit_rows(self.pipeline.rows([text])))
+        cosines = np.asarray(self._words @ row.toarray()[0])
         if self.encoder is not None:
-            vector = self.encoder.encode([text]).vectors[0]
-            cosines = (cosines + self._vectors @ vector) / 2
+            cosines = (cosines + self._vectors @ self._vector(text, row)) / 2
         best = np.argsort(-cosines, kind="stable")[:k]
         labels: Labels = self._documents.labels[self._documents.codes[best]]
         return [SimilarText(*found) for found in zip(best.tolist(), labels.tolist(), cosines[best].tolist(), strict=True)]
@@ -72,8 +71,25 @@ class TrainingTexts:
     def _vectors(self) -> Float32:
         """Of each training text, of length one: the sum of its words' vectors, times their weights."""
         assert self.encoder is not None
-        vocabulary = self.pipeline.vectorizer._words.unpack()
-        vectors = to_matrix(self._documents.rows).astype(np.float32) @ self.encoder.encode(vocabulary).vectors
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+        return _of_length_1(to_matrix(self._documents.rows).astype(np.float32) @ self._vocabulary)
+
+    @cached_property
+    def _vocabulary(self) -> Float32:
+        """The vectors of the words that are counted."""
+        assert self.encoder is not None
+        return self.encoder.encode(self.pipeline.vectorizer._words.unpack()).vectors
+
+    def _vector(self, text: str, row: sparse.csr_array) -> Float32:
+        """The same of a text that asks; words that no training text has weigh as the others do on average."""
+        assert self.encoder is not None
+        vector = (row.astype(np.float32) @ self._vocabulary)[0]
+        words = self.encoder.words(text)
+        new = [word for word, n in zip(words, self.pipeline.vectorizer._transform_rows(words)[1], strict=True) if n]
+        weight = float(row.data.mean()) if row.nnz else 1.0
+        return _of_length_1((vector + weight * self.encoder.encode(new).vectors.sum(axis=0))[np.newaxis])[0]
+
+
+def _of_length_1(vectors: Float32) -> Float32:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
 

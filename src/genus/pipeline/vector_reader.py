@@ -7,6 +7,7 @@ Rows are `SparseRows` in which every column is filled, so that code that handles
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -59,14 +60,37 @@ class VectorReader(BaseEstimator):
     def _partial_fit_rows(self, texts: Texts) -> SparseRows:
         return self._transform_rows(texts)[0]
 
-    def word_evidence(self, text: str, slopes: Float64) -> list[WordEvidence] | None:
-        """What each word adds to a score that grows by ``slopes`` with the columns of the text's vector.
+    def words(self, text: str) -> list[str]:
+        """The distinct words of a text that have a vector, where the encoder tells words."""
+        return [word for word, *_ in self.source.parts(text) if " " not in word] if self.tells_words else []
 
-        None where the encoder reads a text as a whole.
+    def nearest(self, words: Sequence[str], among: Sequence[str], k: int = 3) -> list[tuple[str, ...]]:
+        """For each word, the k of other words that are nearest in meaning, where the encoder tells words."""
+        others = [word for word in among if " " not in word]
+        source = self.source
+        if not offers(source, TellsParts):
+            return [()] * len(words)
+        return [tuple(near for near, _ in source.nearest(word, others, k)) for word in words]
+
+    @property
+    def tells_words(self) -> bool:
+        """Whether the vector of a text is a sum over its words."""
+        return offers(self.source, TellsParts)
+
+    def word_evidence(self, text: str, slopes: Float64, center: Float64) -> list[WordEvidence] | None:
+        """What each word adds to the score slopes @ (x - center) of the text's vector x.
+
+        A word is compared with the mean text: its part of x, less its share of the center. None where the encoder
+        reads a text as a whole.
         """
-        if not offers(self.source, TellsParts):
+        if not self.tells_words:
             return None
-        return [WordEvidence(word, n, float(part @ slopes)) for word, n, part in self.source.parts(text)]
+        parts = self.source.parts(text)
+        middle = float(center @ slopes) / max(sum(n for word, n, _ in parts if " " not in word), 1)
+        return [
+            WordEvidence(word, n, float(part @ slopes) - (middle * n if " " not in word else 0.0))
+            for word, n, part in parts
+        ]
 
     def _get_state(self) -> State:
         return {"source": storable(self.source)}
