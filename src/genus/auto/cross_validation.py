@@ -106,7 +106,7 @@ class CrossValidation(Folds):
         settings: Settings,
         rows: SparseRows,
         new_rows: SparseRows,
-        fixed: FixedDocuments | None,
+        fixed: FixedDocuments | None = None,
     ) -> Sequence[Scores]:
         def fold(train: Int64, test: Int64) -> Sequence[Scores]:
             found: list[Scores] = []
