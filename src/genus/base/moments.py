@@ -292,7 +292,9 @@ def _add_block(sums: Int64, products: Int64, whole: Float64, codes: Int32, weigh
         size = max(1, int(_EXACT // (2 ** (2 * _LIMB - 2) * weight.max())))
         for begin in range(0, n, size):
             part, w = limbs[begin : begin + size], weight[begin : begin + size]
-            by_class = sparse.csc_array((w, codes[begin : begin + size], np.arange(len(w) + 1)), (sums.shape[1], len(w)))
+            by_class = sparse.csc_array(
+                (w, codes[begin : begin + size], np.arange(len(w) + 1)), (sums.shape[1], len(w))
+            )
             class_sums = (by_class @ part).astype(np.int64)
             weighted = part if (w == 1).all() else part * w[:, np.newaxis]
             outer = (weighted.T @ part).astype(np.int64)
