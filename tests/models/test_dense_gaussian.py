@@ -395,7 +395,7 @@ def test_numbers_out_of_range_are_refused(value):
         for ask in (clf._log_proba_rows, clf._predict_rows, lambda rows: clf._fit_rows(rows, y)):
             with pytest.raises(ValueError, match=match):
                 ask(rows)
-    with pytest.raises(ValueError, match=match if np.isfinite(value) else "NaN|infinity"):
+    with pytest.raises(ValueError, match=match if np.isfinite(value) else r"NaN|infinity"):
         clf.predict(bad)
 
 
@@ -406,7 +406,7 @@ def test_too_many_columns_are_refused():
 
 def test_weights_that_are_too_large_are_refused():
     X, y = sample(12)
-    with pytest.raises(OverflowError, match="scale the weights down|scale them down"):
+    with pytest.raises(OverflowError, match=r"scale the weights down|scale them down"):
         DenseGaussian().fit(X, y, np.full(12, 2.0**25))
 
 
@@ -457,7 +457,7 @@ def test_a_damaged_state_is_refused(name):
     X, y = sample(12)
     state = DenseGaussian().fit(X, y)._get_state()
     for damaged in (state[name][:1], state[name].astype(np.float32)):
-        with pytest.raises(ValueError, match="must be|do not belong"):
+        with pytest.raises(ValueError, match=r"must be|do not belong"):
             DenseGaussian()._set_state(state | {name: damaged})
 
 

@@ -39,7 +39,7 @@ def oracle_shrinkage(E, n):
 
 
 def model(X, y, weights, labels, *, shrinkage="oas", mean_shrinkage=3.0):
-    """mu, the shrunk means, the shrunk covariance, and half of what means lack; None where nothing tells classes apart."""
+    """mu, the shrunk means and covariance, and half of what means lack; None where nothing tells classes apart."""
     X = np.array([[float(on_grid(value)) for value in row] for row in X])
     n, d = X.shape
     used = [i for i in range(n) if X[i].any() and weights[i] > 0]

@@ -7,13 +7,14 @@
     S          = (1 - rho) E / W + rho t I                              (the covariance, shrunk)
     v          = tr(S^-1 E) / n                                         (the mean square of a vector, measured by S)
 
-with w_c the summed weights of the vectors of class c, W their sum, mean_c and mu the means of class c and of all, E the
-sum of squares and products of vectors less the mean of their class, t the mean square, per column, of vectors less the
-shrunk mean of their class, and n = W - number of classes. Without shrinkage of means, k = 0, this is the usual LDA.
+with w_c the summed weights of the vectors of class c, W their sum, mean_c and mu the means of class c and of all,
+E the sum of squares and products of vectors less the mean of their class, t the mean square, per column, of vectors
+less the shrunk mean of their class, and n = W - number of classes. Where means are not shrunk, k = 0, this is the
+usual LDA.
 
-The second term of b_c belongs to the shrinkage of means. If the classes' true means scatter about mu as single vectors
-about their class does, divided by k, then a shrunk mean lacks the part (k / (w_c + k))^2 of v / k in its squared length.
-Without the term, the small classes, which are drawn nearest to mu, would be preferred for all vectors near mu.
+The second term of b_c belongs to the shrinkage of means. Let the true means of classes scatter about mu as vectors do
+about the mean of their class, divided by k: then the squared length of a shrunk mean lacks (k / (w_c + k))^2 * v / k.
+Without this term the small classes, which are drawn nearest to mu, would be preferred for all vectors near mu.
 
 rho is given, or that of oracle approximating shrinkage for d columns (Chen, Wiesel, Eldar and Hero, *Shrinkage
 Algorithms for MMSE Covariance Estimation*, 2010, eq. 23):
@@ -307,7 +308,7 @@ class DenseGaussian(GenerativeClassifier[GaussianTable]):
     def _mean_weight(self, weights: Number) -> Float64:
         """w_c / (w_c + k), how much of a class's own mean is in m_c."""
         whole = weights + self.mean_shrinkage
-        return np.divide(weights, whole, out=np.zeros_like(whole), where=weights > 0)
+        return np.asarray(np.divide(weights, whole, out=np.zeros_like(whole), where=weights > 0))
 
     def _around(self, weights: Number) -> Float64:
         """The squared distance of mean_c from m_c, summed over the vectors of c, as a part of that from mu."""
@@ -316,7 +317,7 @@ class DenseGaussian(GenerativeClassifier[GaussianTable]):
     def _lost(self, weights: Number) -> Float64:
         """k / (w_c + k)^2, the part of v that m_c lacks in its squared length."""
         whole = weights + self.mean_shrinkage
-        return np.divide(1 - self._mean_weight(weights), whole, out=np.zeros_like(whole), where=whole > 0)
+        return np.asarray(np.divide(1 - self._mean_weight(weights), whole, out=np.zeros_like(whole), where=whole > 0))
 
     def _rho(self, traces: Traces) -> Number:
         if self.shrinkage == "oas":
@@ -326,11 +327,16 @@ class DenseGaussian(GenerativeClassifier[GaussianTable]):
     def _traces(self, scatter: Scatter) -> Traces:
         weights, squares = scatter.weights, (scatter.offsets**2).sum(axis=1)
         within = max(float(np.trace(scatter.within)), 0.0)
-        numbers = (
-            weights.sum(), np.count_nonzero(weights), within, (scatter.within**2).sum(),
-            within + self._around(weights) @ squares, within + weights @ squares, scatter.size,
-        )  # fmt: skip
-        return Traces(*(np.float64(number) for number in numbers), n_columns=len(scatter.center))
+        return Traces(
+            weight=weights.sum(),
+            n_classes=np.asarray(np.count_nonzero(weights), dtype=np.float64),
+            within=np.asarray(within),
+            within_squared=(scatter.within**2).sum(),
+            around=within + self._around(weights) @ squares,
+            spread=within + weights @ squares,
+            size=np.asarray(scatter.size),
+            n_columns=len(scatter.center),
+        )
 
     def _covariance(self, scatter: Scatter) -> Float64:
         traces = self._traces(scatter)
