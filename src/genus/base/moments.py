@@ -182,6 +182,7 @@ class ClassMoments:
 
         Examples
         --------
+        >>> from genus.base.statistics import ONE
         >>> rows = SparseRows(np.array([0, 2, 4]), np.array([0, 1, 0, 1], np.int32), np.array([1.0, -2.0, 0.5, 3.0]), 2)
         >>> moments = ClassMoments.of(Batch.of(rows, np.full(2, float(ONE)), np.array(["a", "b"]), None))
         >>> moments.class_sums.tolist(), moments.second_moment.tolist()
