@@ -239,7 +239,7 @@ class DenseGaussian(GenerativeClassifier[GaussianTable]):
     a sum below 2**26; there may be at most 4,096 columns. So rounded, sums are exact: they take 24 d^2 + 16 C d bytes
     for C classes.
 
-    Learning n vectors takes three products of d x d x n, about 0.3 s for 100,000 vectors of 128 columns on a core; then
+    Learning n vectors takes three products of d x d x n, about 0.5 s for 100,000 vectors of 128 columns on a core; then
     d^3 / 3 for the table; an answer takes C d, leaving one out d^2 + 5 C d.
 
     Examples
