@@ -38,34 +38,38 @@ def oracle_shrinkage(E, n):
     return min(1.0, numerator / denominator) if denominator > 0 else 1.0
 
 
-def model(X, y, weights, labels, *, shrinkage="oas", mean_shrinkage=1.0):
-    """mu, the shrunk means, and the shrunk covariance; None without any vector."""
+def model(X, y, weights, labels, *, shrinkage="oas", mean_shrinkage=3.0):
+    """mu, the shrunk means and covariance, and half of what means lack; None where nothing tells classes apart."""
     X = np.array([[float(on_grid(value)) for value in row] for row in X])
     n, d = X.shape
     used = [i for i in range(n) if X[i].any() and weights[i] > 0]
-    if not used:
+    if len({y[i] for i in used}) < 2:
         return None
     W = sum(weights[i] for i in used)
     mu = sum(weights[i] * X[i] for i in used) / W
-    shrunk, E, around, n_classes = {}, np.zeros((d, d)), 0.0, 0
+    k, shrunk, lack, E, around, n_classes = mean_shrinkage, {}, {}, np.zeros((d, d)), 0.0, 0
     for label in labels:
         mine = [i for i in used if y[i] == label]
         w = sum(weights[i] for i in mine)
         if not mine:
-            shrunk[label] = mu
+            shrunk[label], lack[label] = mu, 1 / k if k else 0
             continue
         n_classes += 1
         mean = sum(weights[i] * X[i] for i in mine) / w
-        shrunk[label] = mu + w / (w + mean_shrinkage) * (mean - mu)
+        shrunk[label], lack[label] = mu + w / (w + k) * (mean - mu), k / (w + k) ** 2
         for i in mine:
             E += weights[i] * np.outer(X[i] - mean, X[i] - mean)
             around += weights[i] * ((X[i] - shrunk[label]) ** 2).sum()
     spread = sum(weights[i] * ((X[i] - mu) ** 2).sum() for i in used)
     size = sum(weights[i] * (X[i] ** 2).sum() for i in used)
+    if spread <= 2.0**-44 * size:
+        return None
     floor = (2.0**-30 * spread + 2.0**-40 * size) / d
-    rho = oracle_shrinkage(E + floor * np.eye(d), max(W - n_classes, 1)) if shrinkage == "oas" else shrinkage
+    freedom = max(W - n_classes, 1)
+    rho = oracle_shrinkage(E + floor * np.eye(d), freedom) if shrinkage == "oas" else shrinkage
     S = ((1 - rho) * E + (rho * around / d + floor) * np.eye(d)) / W
-    return mu, shrunk, S
+    v = np.trace(np.linalg.inv(S) @ E) / freedom
+    return mu, shrunk, S, {label: v * part / 2 for label, part in lack.items()}
 
 
 def joint_log_likelihood(
@@ -88,8 +92,9 @@ def joint_log_likelihood(
         if fitted is None or not x.any():
             scores.append(log_prior)
             continue
-        mu, means, S = fitted
+        mu, means, S, lack = fitted
         inverse = np.linalg.inv(S)
         shifts = [means[c] - mu for c in labels]
-        scores.append([p + s @ inverse @ (x - mu) - s @ inverse @ s / 2 for p, s in zip(log_prior, shifts, strict=True)])
+        likelihoods = [s @ inverse @ (x - mu) - s @ inverse @ s / 2 for s in shifts]
+        scores.append([p + s - lack[c] for p, s, c in zip(log_prior, likelihoods, labels, strict=True)])
     return np.array(scores)

@@ -7,8 +7,8 @@ A vector x is put on a grid: X = round(x * 2**30), a whole number. With its weig
 
 are whole numbers too, too long for 64 bits. X and W are split into short limbs, so that every product of matrices of
 limbs is a sum of whole numbers below 2**53: BLAS computes it without rounding, whatever its order and threads. Such
-products are added to wide numbers of two or three digits to the base 2**52, in int64 arrays. Digits are carried, so that
-equal sums have equal digits.
+products are added to wide numbers of two or three digits to the base 2**52, in int64 arrays. Digits are carried, so
+that equal sums have equal digits.
 
 Cost: three products of d x d x n (n vectors of d columns) where |x| <= 2 and weights are equal, more for larger
 numbers and weights that are not whole.
@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -28,7 +29,7 @@ from scipy import sparse
 from genus.base.arrays import Float64, Int32, Int64, State
 from genus.base.labels import positions
 from genus.base.rows import SparseRows, dense_rows, slice_rows
-from genus.base.statistics import _NEVER_LEARNED, FRACTION_BITS, ONE, Accumulator, Batch, ClassCounts, _concatenate
+from genus.base.statistics import _NEVER_LEARNED, FRACTION_BITS, Accumulator, Batch, ClassCounts, _concatenate
 
 GRID_BITS = 30  # vectors are rounded to multiples of 2**-GRID_BITS
 LARGEST = 2.0**20  # of a vector's components
@@ -58,7 +59,7 @@ def add_shifted(digits: Int64, whole: Int64, shift: int) -> None:
 
 def carry(digits: Int64) -> Int64:
     """Bring all digits but the last into [0, 2**52), in place."""
-    for low, high in zip(digits[:-1], digits[1:], strict=True):
+    for low, high in pairwise(digits):
         high += low >> _DIGIT
         low &= _MASK
     return digits
@@ -69,7 +70,7 @@ def to_float(digits: Int64, unit_bits: int) -> Float64:
     total = digits[-1].astype(np.float64)
     for digit in digits[-2::-1]:
         total = total * 2.0**_DIGIT + digit
-    return np.ldexp(total, -unit_bits)
+    return np.asarray(np.ldexp(total, -unit_bits))
 
 
 # Vectors on the grid
@@ -91,8 +92,9 @@ def on_grid(rows: SparseRows, n_columns: int) -> Float64:
     """Vectors as whole numbers X = round(x * 2**30), dense and new."""
     values = dense_rows(rows, n_columns)
     _check_range(values)
-    scaled = np.multiply(values, 2.0**GRID_BITS, dtype=np.float64)
-    return np.rint(scaled, out=scaled)
+    scaled: Float64 = np.multiply(values, 2.0**GRID_BITS, dtype=np.float64)
+    np.rint(scaled, out=scaled)
+    return scaled
 
 
 def blocks(n_rows: int, n_columns: int, block: int = _BLOCK) -> Iterator[tuple[int, int]]:
@@ -180,6 +182,7 @@ class ClassMoments:
 
         Examples
         --------
+        >>> from genus.base.statistics import ONE
         >>> rows = SparseRows(np.array([0, 2, 4]), np.array([0, 1, 0, 1], np.int32), np.array([1.0, -2.0, 0.5, 3.0]), 2)
         >>> moments = ClassMoments.of(Batch.of(rows, np.full(2, float(ONE)), np.array(["a", "b"]), None))
         >>> moments.class_sums.tolist(), moments.second_moment.tolist()
@@ -223,7 +226,8 @@ class ClassMoments:
         sums, products = self.sums.copy(), self.products.copy()
         sums[:, positions(other.counts.labels, self.counts.labels), :d] -= other.sums
         products[:, :d, :d] -= other.products
-        carry(sums), carry(products)
+        carry(sums)
+        carry(products)
         kept = np.isin(self.counts.labels, counts.labels)
         left = ClassMoments(counts, sums[:, kept], products)
         if sums[:, ~kept].any() or not left._is_possible():
@@ -292,8 +296,10 @@ def _add_block(sums: Int64, products: Int64, whole: Float64, codes: Int32, weigh
         size = max(1, int(_EXACT // (2 ** (2 * _LIMB - 2) * weight.max())))
         for begin in range(0, n, size):
             part, w = limbs[begin : begin + size], weight[begin : begin + size]
-            by_class = sparse.csc_array((w, codes[begin : begin + size], np.arange(len(w) + 1)), (sums.shape[1], len(w)))
-            class_sums = (by_class @ part).astype(np.int64)
+            by_class = sparse.csc_array(
+                (w, codes[begin : begin + size], np.arange(len(w) + 1)), (sums.shape[1], len(w))
+            )
+            class_sums = np.asarray(by_class @ part).astype(np.int64)
             weighted = part if (w == 1).all() else part * w[:, np.newaxis]
             outer = (weighted.T @ part).astype(np.int64)
             for i in range(n_limbs):
@@ -303,7 +309,8 @@ def _add_block(sums: Int64, products: Int64, whole: Float64, codes: Int32, weigh
                 for j in range(i + 1, n_limbs):
                     mixed = outer[here, j * d : (j + 1) * d]
                     add_shifted(products, mixed + mixed.T, shift + _LIMB * (i + j))
-            carry(sums), carry(products)
+            carry(sums)
+            carry(products)
 
 
 class MomentAccumulator(Accumulator):

@@ -274,6 +274,7 @@ class KeepsState(Protocol):
 
 
 if TYPE_CHECKING:
+    from genus.models.dense_gaussian import DenseGaussian
     from genus.models.discriminative.model import DiscriminativeNB
     from genus.models.document_mixture.models import (
         KernelDensityClassifier,
@@ -289,7 +290,7 @@ if TYPE_CHECKING:
 
     _DocumentMixture: TypeAlias = TiedDocumentMixture | KernelDensityClassifier | NearestNeighborsClassifier
     _Tree: TypeAlias = HierarchicalShrinkage | HierarchicalMixture
-    _Additive: TypeAlias = MultinomialNB | RefinedNB | PLSAClassifier | _DocumentMixture | _Tree
+    _Additive: TypeAlias = DenseGaussian | MultinomialNB | RefinedNB | PLSAClassifier | _DocumentMixture | _Tree
     _Every: TypeAlias = _Additive | DiscriminativeNB | NonlinearBayes | RelevanceTopicModel
 
     def _every(model: _Every) -> tuple[Model, KeepsState]:
@@ -306,7 +307,7 @@ if TYPE_CHECKING:
     ) -> tuple[RemembersDocuments, LeavesRowsOut, TellsSources, TellsDocuments]:
         return model, model, model, model
 
-    def _naive_bayes(model: MultinomialNB) -> LeavesRowsOut:
+    def _leaves_out(model: DenseGaussian | MultinomialNB) -> LeavesRowsOut:
         return model
 
     def _refined(model: RefinedNB) -> ScoresPath:
