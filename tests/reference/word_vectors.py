@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ def parts(text: str, table: Table, n_dimensions: int, lowercase: bool = True) ->
     """Each word and pair of a text with its count and all that it adds, before scaling."""
     words = tokens(text, lowercase)
     added = [(word, entries(word, table)) for word in words]
-    added += [(pair, [pair]) for pair in map(" ".join, zip(words, words[1:], strict=False)) if pair in table]
+    added += [(pair, [pair]) for pair in map(" ".join, pairwise(words)) if pair in table]
     result: dict[str, tuple[int, NDArray]] = {}
     for name, own in added:
         if own:
