@@ -71,8 +71,8 @@ void to_unit(float* vector, std::size_t n_dimensions) {
   const double total = ((squares[0] + squares[1]) + (squares[2] + squares[3])) +
                        ((squares[4] + squares[5]) + (squares[6] + squares[7]));
   if (!(total > 0)) return;
-  const double length = std::sqrt(total);
-  for (j = 0; j < n_dimensions; ++j) vector[j] = static_cast<float>(vector[j] / length);
+  const double factor = 1 / std::sqrt(total);
+  for (j = 0; j < n_dimensions; ++j) vector[j] = static_cast<float>(vector[j] * factor);
 }
 
 constexpr VectorSums all{add_bytes, add_floats, to_unit};
