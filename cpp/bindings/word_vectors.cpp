@@ -62,7 +62,8 @@ void bind_word_vectors(nb::module_& m) {
         WordLookup made = lookup();
         return std::make_tuple(give(std::move(made.table)), give(std::move(made.marks)), made.duplicate);
       },
-      "blob"_a, "offsets"_a, "The table and the marks of the entries, and the first one that is there twice.");
+      "blob"_a, "offsets"_a,
+      "The table and the marks of the entries, and the first one that is there twice.");
 
   m.def(
       "encode_words",

@@ -1,7 +1,7 @@
 // Sums of the rows of a table of vectors, and their lengths.
 //
-// Per row and 64 dimensions of bytes: one cache line read, 64 conversions, multiplications and additions. The
-// sums of up to 128 dimensions stay in registers.
+// Per row and 64 dimensions of bytes: one cache line read, 64 conversions, multiplications and additions.
+// Sums are read and written once for every four rows.
 #pragma once
 
 #include <cstddef>

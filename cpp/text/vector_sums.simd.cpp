@@ -1,78 +1,48 @@
 #include "text/vector_sums.h"
 
-#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
 namespace genus {
 namespace {
 
-// Numbers of one register, and as many registers as hold the sums of a block of dimensions.
-constexpr std::size_t lanes = std::is_same_v<GENUS_SIMD_LEVEL, V4>   ? 16
-                              : std::is_same_v<GENUS_SIMD_LEVEL, V3> ? 8
-                                                                     : 4;
-constexpr std::size_t registers = 8;
-constexpr std::size_t rows_at_once = 64;  // they stay in the core's own cache while blocks go over them
-
-using Floats __attribute__((vector_size(lanes * 4), aligned(4))) = float;
-using Integers __attribute__((vector_size(lanes * 4), aligned(4))) = std::int32_t;
-using Bytes __attribute__((vector_size(lanes), aligned(1))) = std::int8_t;
-static_assert(alignof(Floats) == 4 && alignof(Bytes) == 1);
-
 struct ByteRows {
-  using Value = std::int8_t;
   const std::int8_t* vectors;
   const float* scales;
 
   float scale(std::size_t row) const { return scales[row]; }
-  static Floats load(const std::int8_t* from, float scale) {
-    const Bytes bytes = *reinterpret_cast<const Bytes*>(from);
-    return scale * __builtin_convertvector(__builtin_convertvector(bytes, Integers), Floats);
-  }
-  static float load_one(const std::int8_t* from, float scale) { return scale * static_cast<float>(*from); }
 };
 
 struct FloatRows {
-  using Value = float;
   const float* vectors;
 
   static float scale(std::size_t) { return 1; }
-  static Floats load(const float* from, float) { return *reinterpret_cast<const Floats*>(from); }
-  static float load_one(const float* from, float) { return *from; }
 };
 
-// The dimensions of n_registers registers, from `first` on.
-template <std::size_t n_registers, class Rows>
-void add_block(const Rows& table, std::size_t n_dimensions, std::size_t first, const std::int32_t* rows,
-               std::size_t n, float* sums) {
-  Floats block[n_registers];
-  for (std::size_t i = 0; i < n_registers; ++i)
-    block[i] = *reinterpret_cast<const Floats*>(sums + first + i * lanes);
+// Adds n rows at once, one after the other to each sum, so that sums are read and written once for all.
+template <std::size_t n, class Rows>
+void add_together(const Rows& table, std::size_t n_dimensions, const std::int32_t* rows,
+                  float* __restrict sums) {
+  const std::remove_pointer_t<decltype(table.vectors)>* from[n];
+  float scales[n];
   for (std::size_t k = 0; k < n; ++k) {
     const auto row = static_cast<std::size_t>(rows[k]);
-    const auto* const from = table.vectors + row * n_dimensions + first;
-    const float scale = table.scale(row);
-    for (std::size_t i = 0; i < n_registers; ++i) block[i] += Rows::load(from + i * lanes, scale);
+    from[k] = table.vectors + row * n_dimensions;
+    scales[k] = table.scale(row);
   }
-  for (std::size_t i = 0; i < n_registers; ++i)
-    *reinterpret_cast<Floats*>(sums + first + i * lanes) = block[i];
+  for (std::size_t j = 0; j < n_dimensions; ++j) {
+    float sum = sums[j];
+    for (std::size_t k = 0; k < n; ++k) sum += scales[k] * static_cast<float>(from[k][j]);
+    sums[j] = sum;
+  }
 }
 
 template <class Rows>
 void add(const Rows& table, std::size_t n_dimensions, const std::int32_t* rows, std::size_t n, float* sums) {
-  for (std::size_t begin = 0; begin < n; begin += rows_at_once) {
-    const auto count = std::min(rows_at_once, n - begin);
-    const auto* const some = rows + begin;
-    std::size_t j = 0;
-    for (; j + registers * lanes <= n_dimensions; j += registers * lanes)
-      add_block<registers>(table, n_dimensions, j, some, count, sums);
-    for (; j + lanes <= n_dimensions; j += lanes) add_block<1>(table, n_dimensions, j, some, count, sums);
-    for (; j < n_dimensions; ++j)
-      for (std::size_t k = 0; k < count; ++k) {
-        const auto row = static_cast<std::size_t>(some[k]);
-        sums[j] += Rows::load_one(table.vectors + row * n_dimensions + j, table.scale(row));
-      }
-  }
+  constexpr std::size_t together = 4;
+  std::size_t k = 0;
+  for (; k + together <= n; k += together) add_together<together>(table, n_dimensions, rows + k, sums);
+  for (; k < n; ++k) add_together<1>(table, n_dimensions, rows + k, sums);
 }
 
 void add_bytes(const std::int8_t* vectors, const float* scales, std::size_t n_dimensions,
@@ -101,8 +71,8 @@ void to_unit(float* vector, std::size_t n_dimensions) {
   const double total = ((squares[0] + squares[1]) + (squares[2] + squares[3])) +
                        ((squares[4] + squares[5]) + (squares[6] + squares[7]));
   if (!(total > 0)) return;
-  const double length = std::sqrt(total);
-  for (j = 0; j < n_dimensions; ++j) vector[j] = static_cast<float>(vector[j] / length);
+  const double factor = 1 / std::sqrt(total);
+  for (j = 0; j < n_dimensions; ++j) vector[j] = static_cast<float>(vector[j] * factor);
 }
 
 constexpr VectorSums all{add_bytes, add_floats, to_unit};

@@ -122,7 +122,7 @@ class EntryLookup {
   NGramLookup lookup_;
   Splitter split_;
   std::span<const std::int32_t> entries_;
-  std::vector<std::int32_t> pairs_;   // by place in the batch
+  std::vector<std::int32_t> pairs_;  // by place in the batch
   std::vector<std::size_t> places_;  // where a pair may begin
 };
 

@@ -123,10 +123,12 @@ def _checked_vectors(vectors: NDArray[Any], words: Strings) -> Vectors:
     if vectors.dtype == np.int8:
         return np.ascontiguousarray(vectors)
     if vectors.dtype not in (np.float16, np.float32, np.float64):
-        raise ValueError(f"the vectors must be int8, float16 or float32, got {vectors.dtype}")
-    for first in range(0, len(vectors), _ROWS):
-        _check_size(vectors[first : first + _ROWS], words, first, "vector")
-    return np.ascontiguousarray(vectors, dtype=np.float32)
+        raise ValueError(f"the vectors must be int8, float16, float32 or float64, got {vectors.dtype}")
+    with np.errstate(over="ignore"):  # told below
+        single = np.ascontiguousarray(vectors, dtype=np.float32)
+    for first in range(0, len(single), _ROWS):
+        _check_size(single[first : first + _ROWS], words, first, "vector")
+    return single
 
 
 def _checked_scales(scales: NDArray[Any] | None, vectors: Vectors, words: Strings) -> Float32 | None:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from itertools import pairwise
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -93,7 +93,7 @@ class WordVectors:
         if array.dtype != np.int8:
             if array.dtype.kind not in "fiu":
                 raise DataError(f"{name}: the vectors must be numbers, got {array.dtype}.")
-            array = array.astype(np.float32)
+            array = array if array.dtype == np.float32 else array.astype(np.float64)
         factors = None if scales is None else np.asarray(scales, dtype=np.float32)
         packed = _packed(words, name)
         return cls._checked(name, packed, array, factors, lowercase=lowercase, pieces=pieces, about=about)
@@ -337,3 +337,10 @@ def _shipped() -> WordVectors:
         table = WordVectors.load(path)
     table._is_shipped = True
     return table
+
+
+if TYPE_CHECKING:
+    from genus.text.encoder import Encoder, TellsParts
+
+    def _offers(table: WordVectors) -> tuple[Encoder, TellsParts]:
+        return table, table

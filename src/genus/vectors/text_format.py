@@ -47,8 +47,7 @@ class _Reader:
         first = file.readline()
         if not first.strip():
             raise ValueError("is empty, expected lines 'word v1 ... vd'")
-        if b"\0" in first:
-            raise ValueError("is binary, expected lines 'word v1 ... vd'")
+        _check_text(first)
         fields = first.split()
         self.n_promised = int(fields[0]) if len(fields) == 2 and all(f.isdigit() for f in fields) else None
         self.width = int(fields[1]) if self.n_promised is not None else len(fields) - 1
@@ -71,7 +70,8 @@ class _Reader:
         offsets = np.zeros(len(names) + 1, dtype=np.int64)
         np.cumsum([len(name) for name in names], out=offsets[1:])
         words = Strings(np.frombuffer(b"".join(names), dtype=np.uint8), offsets)
-        return Entries.checked(words, np.concatenate(blocks), pieces=False)
+        vectors = np.concatenate(blocks or [np.zeros((0, self.width), dtype=np.float32)])
+        return Entries.checked(words, vectors, pieces=False)
 
     def _blocks(self) -> Iterator[list[bytes]]:
         lines = self.begun
@@ -85,6 +85,7 @@ class _Reader:
 
     def _split(self, line: bytes, number: int) -> tuple[bytes, bytes]:
         """The word of a line and its numbers."""
+        _check_text(line)
         line = line.rstrip(b" \r\n")
         n_fields = line.count(b" ") + 1
         if n_fields > self.width + 1:  # the word may hold spaces
@@ -120,6 +121,11 @@ class _Reader:
                 raise ValueError(f"line {number:,}: the word {_short(name)} is not UTF-8") from error
             if seen.setdefault(name, number) != number:
                 raise ValueError(f"line {number:,}: the word {_short(name)} was already in line {seen[name]:,}")
+
+
+def _check_text(line: bytes) -> None:
+    if b"\0" in line:
+        raise ValueError("is binary, expected lines 'word v1 ... vd' (of word2vec's formats, the one as text)")
 
 
 def _parsed(text: bytes) -> Float32 | None:
