@@ -84,8 +84,8 @@ FEW = (
     "DBpedia's classes of level 2 and Yelp's stars are measured where folders `dbpedia_level2` and `yelp_stars` have "
     "them; means are of the sets that are there.",
     "The encoder takes part where the environment variable GENUS_ENCODER names the folder of a sentence-transformers "
-    "model; it keeps its vectors there, in `encodings`. SetFit takes part where it is installed, on three small tasks: "
-    "it learns for minutes where the others take a second.",
+    "model; it keeps its vectors there, in `encodings`. SetFit takes part where it is installed, on two small tasks: "
+    "it learns for more than a minute where the others take a second (two draws).",
     "One draw of 5 texts of each class says little: accuracies of two draws differ by up to 20 points. All contestants "
     "have the same draws, so that differences between them vary much less.",
 )

@@ -30,11 +30,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class Problem:
-    """A set, how many labels of each class are given, and how many texts without a label."""
+    """A set, how many labels of each class are given, and how many texts without a label.
+
+    ``most_draws`` is for contestants that take minutes for each.
+    """
 
     name: str
     each: int
     n_unlabeled: int = 0
+    most_draws: int = 1_000
 
     @property
     def pool(self) -> Pool:
@@ -55,7 +59,7 @@ def measure(name: str, problem: Problem, settings: Settings) -> Measured:
     """A contestant's mean accuracy over draws; without labels there is but one."""
     make, trials, errors = contestants()[name], Trials(), []
     pool = problem.pool
-    for seed in range(settings.draws if problem.each else 1):
+    for seed in range(min(settings.draws, problem.most_draws) if problem.each else 1):
         given, contestant = problem.drawn(seed), make(problem.name)
         begin = time.perf_counter()
         _fit(contestant, given)
