@@ -7,21 +7,21 @@ The same draws and contestants as `genus reproduce few`, without its pages and i
 
 from __future__ import annotations
 
+import re
+
 import click
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from genus.errors import DataError
-from genus.experiments.papers.few.contestants import contestants, fine_tuned, with_names
+from genus.experiments.papers.few import contestants as taking_part
 from genus.experiments.papers.few.measures import CALIBRATION, Problem, Settings, measure
 from genus.experiments.papers.few.texts import SETS, load_pool
 
-MAKERS = contestants() | with_names() | fine_tuned()
-
 
 class Names(click.ParamType):
-    """Some of the known names, separated by commas."""
+    """Some of the known names, separated by semicolons, or by commas where no name has one."""
 
     name = "NAMES"
 
@@ -29,7 +29,7 @@ class Names(click.ParamType):
         self.known = known
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
-        names = [name.strip() for name in str(value).split(",")]
+        names = [name.strip() for name in re.split(";" if ";" in str(value) else ",", str(value))]
         unknown = [name for name in names if name not in self.known]
         if unknown:
             self.fail(f"unknown: {', '.join(unknown)}; there are {', '.join(self.known)}", param, ctx)
@@ -40,7 +40,9 @@ class Names(click.ParamType):
 @click.option("--sets", type=Names(tuple(SETS)), default="trec,sms_spam,ag_news,20news", show_default=True)
 @click.option("--labels", default="5,10", show_default=True, help="Labels of each class; 0 for names alone.")
 @click.option("--draws", type=click.IntRange(1), default=3, show_default=True)
-@click.option("--contestants", type=Names(tuple(MAKERS)), default="genus,LinearSVC,LR", show_default=True)
+@click.option(
+    "--contestants", type=Names(tuple(taking_part.contestants())), default="genus,LinearSVC,LR", show_default=True
+)
 @click.option("--unlabeled", type=click.IntRange(0), default=0, show_default=True, help="Texts without labels.")
 def main(sets: list[str], labels: str, draws: int, contestants: list[str], unlabeled: int) -> None:
     """Mean accuracy over draws of a few texts of each class, calibration error in percent, and seconds to fit."""
@@ -55,7 +57,7 @@ def main(sets: list[str], labels: str, draws: int, contestants: list[str], unlab
             console.print(f"skipped {name}: {error}", highlight=False)
             continue
         cells = [
-            measure(MAKERS[contestant], Problem(name, n, unlabeled), Settings(draws))
+            measure(contestant, Problem(name, n, unlabeled), Settings(draws))
             for n in sizes
             for contestant in contestants
         ]

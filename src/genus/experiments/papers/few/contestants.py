@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
@@ -86,8 +87,9 @@ class EncodedLR:
 
 
 def _softmax(scores: Float64) -> Float64:
-    odds: Float64 = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return odds / odds.sum(axis=1, keepdims=True)
+    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: Float64 = odds / odds.sum(axis=1, keepdims=True)
+    return shares
 
 
 class DescribedGenus:
@@ -97,10 +99,11 @@ class DescribedGenus:
         self.descriptions = dict(descriptions)
 
     def fit(self, texts: Sequence[str], labels: Labels) -> DescribedGenus:
-        if len(texts):
-            self._model: Any = TextClassifier(**{"descriptions": self.descriptions}).fit(texts, labels)
-        else:
-            self._model = TextClassifier().fit([], [], **{"classes": self.descriptions})
+        described: dict[str, Any] = {"descriptions": self.descriptions}
+        unlabeled: dict[str, Any] = {"classes": self.descriptions}
+        self._model: TextClassifier = (
+            TextClassifier(**described).fit(texts, labels) if len(texts) else TextClassifier().fit([], [], **unlabeled)
+        )
         self.classes_: Labels = self._model.classes_
         return self
 
@@ -146,8 +149,8 @@ def names_of(name: str) -> dict[str, str]:
 
 
 def descriptions_of(name: str) -> dict[str, str]:
-    """What the classes of a set are about."""
-    return dict(SETS[name].descriptions or {})
+    """What the classes of a set are about; their names where nobody says more."""
+    return dict(SETS[name].descriptions or names_of(name))
 
 
 def _words() -> TfidfVectorizer:
@@ -160,7 +163,7 @@ def _svm(name: str) -> Contestant:
 
 
 def _logistic_regression(name: str) -> Contestant:
-    model: Contestant = make_pipeline(_words(), LogisticRegression(C=10, max_iter=1_000))
+    model: Contestant = make_pipeline(_words(), OneVsRestClassifier(LogisticRegression(C=10, solver="liblinear")))
     return model
 
 
@@ -199,8 +202,8 @@ def _encoded(kind: str, name: str) -> Encode:
 Makers = dict[str, Callable[[str], Contestant]]
 
 
-def contestants() -> Makers:
-    """Those that can take part here, each made for a set by its name."""
+def readers_of_texts() -> Makers:
+    """Those that learn from texts and labels alone."""
     made: Makers = {"genus": _genus()}
     if HAS_VECTORS:
         made |= {"genus without vectors": _genus(vectors=None), "table + LR": _table}
@@ -210,21 +213,30 @@ def contestants() -> Makers:
     return made
 
 
-def with_names() -> Makers:
-    """Those that are told, or not told, what the classes are called or about."""
+def readers_of_names() -> Makers:
+    """Those that are also told what the classes are called or about."""
     made: Makers = {}
     if HAS_VECTORS:
-        made = {
-            "genus without names": _genus(descriptions=False),
-            "genus with names": lambda name: DescribedGenus(names_of(name)),
-            "genus with descriptions": lambda name: DescribedGenus(descriptions_of(name)),
+        made |= {
+            "genus, names": lambda name: DescribedGenus(names_of(name)),
+            "genus, descriptions": lambda name: DescribedGenus(descriptions_of(name)),
         }
     if encoder_folder():
-        made |= {"encoder + LR with names": _encoder_with_names}
-        made |= {"encoder + LR with descriptions": _encoder_with_descriptions}
+        made |= {"encoder + LR, names": _encoder_with_names}
+        made |= {"encoder + LR, descriptions": _encoder_with_descriptions}
     return made
+
+
+def told_no_names() -> Makers:
+    """TextClassifier() that must not look at the names of its classes, as it does by default."""
+    return {"genus, no names": _genus(descriptions=False)} if HAS_VECTORS else {}
 
 
 def fine_tuned() -> Makers:
     """SetFit, where it and an encoder are installed."""
     return {"SetFit": lambda name: FineTuned()} if encoder_folder() and find_spec("setfit") else {}
+
+
+def contestants() -> Makers:
+    """All that can take part here, each made for a set by its name."""
+    return readers_of_texts() | readers_of_names() | told_no_names() | fine_tuned()

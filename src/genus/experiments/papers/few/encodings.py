@@ -1,8 +1,9 @@
 """Texts as an encoder's vectors, kept on disk: an encoder takes seconds for a hundred texts.
 
-``GENUS_ENCODER`` names the folder of a sentence-transformers model. What it says of the texts of a set is kept in its
-subfolder ``encodings``, in two files: ``SET.npy`` has a row of float16 for each text, of unit length, and ``SET.keys.npy``
-the first 16 bytes of the text's SHA-256. Where all texts are there, neither the model nor its library is needed.
+``GENUS_ENCODER`` names the folder of a sentence-transformers model. Its vectors of a set's texts are kept in the
+subfolder ``encodings``, in two files: ``SET-KIND.npy`` has a row of float16 for each text, of unit length, and
+``SET-KIND.keys.npy`` the first 16 bytes of each text's SHA-256. Where all texts are there, the model's library is not
+needed.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
-
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,8 @@ class Encodings:
         self._rows |= {key: row for row, key in enumerate(keys, len(self._rows))}
         self._files[0].parent.mkdir(parents=True, exist_ok=True)
         kept = np.frombuffer(b"".join(self._rows), dtype=np.uint8).reshape(-1, 16)
-        for file, array in zip(self._files, (self._vectors, kept), strict=True):
+        arrays: tuple[NDArray[Any], ...] = self._vectors, kept
+        for file, array in zip(self._files, arrays, strict=True):
             with written_whole(file) as opened:
                 np.save(opened, array)
 
@@ -123,19 +125,17 @@ def encodings(kind: str, name: str) -> Encodings:
 @lru_cache(maxsize=1)
 def _model(folder: Path) -> Any:
     try:
-        from sentence_transformers import SentenceTransformer
+        library = import_module("sentence_transformers")
     except ImportError as error:
         raise DataError(
             f"{folder / 'encodings'} lacks some texts: install sentence-transformers to encode them"
         ) from error
-    return SentenceTransformer(str(folder), device="cpu")
+    return library.SentenceTransformer(str(folder), device="cpu")
 
 
 @lru_cache(maxsize=1)
 def _token_table(folder: Path) -> Float32:
-    import torch
-
-    model = _model(folder)
+    model, torch = _model(folder), import_module("torch")
     start, end = model.tokenizer.cls_token_id, model.tokenizer.sep_token_id
     size = len(model.tokenizer)
     rows = []
@@ -147,4 +147,5 @@ def _token_table(folder: Path) -> Float32:
             rows.append(said["sentence_embedding"].numpy())
     table = np.concatenate(rows).astype(np.float32)
     rank = np.log(2 + np.arange(size, dtype=np.float32)) / np.log(size)
-    return (table - table.mean(axis=0)) * rank[:, np.newaxis]
+    weighted: Float32 = (table - table.mean(axis=0)) * rank[:, np.newaxis]
+    return weighted

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from statistics import median
 from typing import Any
 
 import numpy as np
 
 from genus.calibration import expected_calibration_error
-from genus.classifier.text_classifier import TextClassifier
 from genus.experiments.harness.settings import Trials
 from genus.experiments.harness.table import Measured
-from genus.experiments.papers.few.contestants import Contestant, GivesProbabilities
+from genus.experiments.papers.few.contestants import Contestant, GivesProbabilities, contestants
 from genus.experiments.papers.few.texts import Draw, Pool, draw, load_pool
 
 CALIBRATION = "calibration error"  # among a cell's parameters
+WHATS = "choosing", "answering"
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class Problem:
-    """A set, how many labels of each class are given, and how many texts without a label."""
+    """A set, how many labels of each class are given, and how many texts without a label.
+
+    ``most_draws`` is for contestants that take minutes for each.
+    """
 
     name: str
     each: int
     n_unlabeled: int = 0
+    most_draws: int = 1_000
 
     @property
     def pool(self) -> Pool:
@@ -51,11 +55,11 @@ class Problem:
         return draw(self.pool, self.each, seed, self.n_unlabeled)
 
 
-def measure(make: Callable[[str], Contestant], problem: Problem, settings: Settings) -> Measured:
-    """Mean accuracy over draws; a draw without labels is always the same."""
-    trials, errors = Trials(), []
+def measure(name: str, problem: Problem, settings: Settings) -> Measured:
+    """A contestant's mean accuracy over draws; without labels there is but one."""
+    make, trials, errors = contestants()[name], Trials(), []
     pool = problem.pool
-    for seed in range(settings.draws if problem.each else 1):
+    for seed in range(min(settings.draws, problem.most_draws) if problem.each else 1):
         given, contestant = problem.drawn(seed), make(problem.name)
         begin = time.perf_counter()
         _fit(contestant, given)
@@ -84,28 +88,31 @@ def _answers(contestant: Contestant, texts: list[str]) -> tuple[Any, Any]:
 
 
 def relative_time(what: str, problem: Problem, settings: Settings) -> Measured:
-    """The time of TextClassifier() as a share of what it takes without vectors, to "choose" or to "answer".
+    """The time of TextClassifier() for "choosing" or "answering", as a share of its time without vectors.
 
     Both are timed in turns, and their medians compared.
     """
     seconds = _times(problem, settings.rounds)
-    own, plain = (median(of[what]) for of in seconds)
+    own, plain = (median(seconds[name][what]) for name in ("genus", "genus without vectors"))
     return Measured(own / plain, None, {"seconds": round(own, 4), "without": round(plain, 4)}, 1)
 
 
 @lru_cache(maxsize=1)
-def _times(problem: Problem, rounds: int) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+def _times(problem: Problem, rounds: int) -> Mapping[str, Mapping[str, list[float]]]:
     """Seconds of each round, with vectors and without."""
-    found: tuple[dict[str, list[float]], ...] = ({"choose": [], "answer": []}, {"choose": [], "answer": []})
-    makers = TextClassifier, partial(TextClassifier, **{"vectors": None})
+    found: dict[str, dict[str, list[float]]] = {
+        name: {what: [] for what in WHATS} for name in ("genus", "genus without vectors")
+    }
+    makers = contestants()
     texts = problem.pool.test_texts
     for seed in range(rounds):
         given = problem.drawn(seed)
-        for times, make in list(zip(found, makers, strict=True))[:: 1 if seed % 2 else -1]:
+        for name, times in list(found.items())[:: 1 if seed % 2 else -1]:
             begin = time.perf_counter()
-            model = make().fit(given.texts, given.labels)
+            model = makers[name](problem.name)
+            model.fit(given.texts, given.labels)
             fitted = time.perf_counter()
             model.predict(texts)
-            times["choose"].append(fitted - begin)
-            times["answer"].append(time.perf_counter() - fitted)
-    return found[0], found[1]
+            times["choosing"].append(fitted - begin)
+            times["answering"].append(time.perf_counter() - fitted)
+    return found

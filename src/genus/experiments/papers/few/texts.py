@@ -1,7 +1,7 @@
 """Texts to learn from and to test with: a few of each class, drawn at random, with the same number of each.
 
-Drawn texts come from at most `POOL` of each class, so that an encoder has few texts to encode; unlabeled texts are taken
-from the others.
+Draws are made from at most `POOL` texts of each class, so that an encoder has few texts to encode. Unlabeled texts are
+any others of the training part.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from genus.base.arrays import Int64
 from genus.base.labels import Labels
 from genus.datasets import Dataset, check_dataset, load_dataset
 from genus.errors import DataError
+from genus.experiments.papers.few.descriptions import AG_NEWS, NEWSGROUPS, OHSUMED, SMS_SPAM, TREC
 
 POOL = 100  # texts of each class that draws are made from
 TEST = 1_000  # texts to test with
@@ -26,8 +27,8 @@ TEST = 1_000  # texts to test with
 class TextSet:
     """A data set, and how its texts are prepared.
 
-    ``classes`` keeps the most frequent classes only; ``descriptions`` says of each class, in a few words, what it is
-    about. A set is ``tuned`` on if defaults of TextClassifier were chosen by its accuracy.
+    ``classes`` keeps the most frequent classes only. A set is ``tuned`` if defaults of TextClassifier may have been
+    chosen by its accuracy.
     """
 
     data: str
@@ -43,37 +44,10 @@ def without_headers(message: str) -> str:
 
 
 ENGLISH = {
-    "trec": TextSet(
-        "trec-questions",
-        descriptions={
-            "ABBR": "abbreviation: what does it stand for",
-            "DESC": "description: a definition, a reason, a manner; what is it, why, how does it work",
-            "ENTY": "entity: an animal, colour, food, product, sport, language or other thing",
-            "HUM": "a person or a group of people: who, whose name",
-            "LOC": "a place: where, which city, country, state, mountain",
-            "NUM": "a number: how many, how much, how long, what year, date, price",
-        },
-        tuned=True,
-    ),
-    "sms_spam": TextSet(
-        "sms_spam",
-        descriptions={
-            "ham": "a message from a friend: where are you, see you later, call me when you are home",
-            "spam": "an advertisement: you have won a prize, claim it now, free ringtones, text this number",
-        },
-        tuned=True,
-    ),
-    "ag_news": TextSet(
-        "ag_news",
-        descriptions={
-            "Business": "companies, markets, shares, oil prices, the economy",
-            "Sci/Tech": "science and technology: computers, software, the internet, space, research",
-            "Sports": "matches, games, teams, players, the season, the championship",
-            "World": "international news: government, election, president, war, attack, troops",
-        },
-        tuned=True,
-    ),
-    "20news": TextSet("20news-bydate-raw", prepare=without_headers, tuned=True),
+    "trec": TextSet("trec-questions", descriptions=TREC, tuned=True),
+    "sms_spam": TextSet("sms_spam", descriptions=SMS_SPAM, tuned=True),
+    "ag_news": TextSet("ag_news", descriptions=AG_NEWS, tuned=True),
+    "20news": TextSet("20news-bydate-raw", prepare=without_headers, descriptions=NEWSGROUPS, tuned=True),
     "arxiv": TextSet("arxiv_titles", classes=30),
     "imdb": TextSet("imdb"),
     "dbpedia": TextSet("dbpedia_level2"),
@@ -84,7 +58,7 @@ MORE = {  # English sets besides the eight, not used for tuning
     "r52": TextSet("r52-all-terms", classes=10),
     "spamassassin": TextSet("spamassassin"),
     "cora": TextSet("cora-abstracts"),
-    "ohsumed": TextSet("ohsumed23"),
+    "ohsumed": TextSet("ohsumed23", descriptions=OHSUMED),
 }
 LANGUAGES = {
     "gnad10_de": TextSet("gnad10_de"),
