@@ -3,14 +3,14 @@
 A model is given two parts: an accumulator, which is what it remembers (sums, documents, or what it learned online),
 and a table, which is made of these for scoring. It says up to four things: how it reads a document (`_read`), how
 much a document counts (`_scales`), how counts become the table (`_make_parameters`), and how a document scores in its
-class without itself (`_scores_without`). Everything else is here and in `genus.base.posterior`.
+class without itself (`_scores_without`). Everything else is here.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
@@ -25,14 +25,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, State, n_threads
 from genus.base.documents import DocumentAccumulator, Documents
 from genus.base.labels import Labels, encode_labels
-from genus.base.posterior import PosteriorClassifier
+from genus.base.posterior import best_of, score_blocks, top_of
+from genus.base.protocol import BaseEstimator, ClassifierMixin
 from genus.base.rows import MatrixLike, SparseRows, add_duplicates, slice_rows, to_rows, width_of
 from genus.base.score_table import ScoreTable
 from genus.base.statistics import Accumulator, Batch, ClassCounts
-from genus.base.validation import check_labels, check_not_negative, check_weights
+from genus.base.validation import check_count, check_labels, check_not_negative, check_weights
 
 if TYPE_CHECKING:
     from genus.base.protocol import Samples
@@ -58,7 +60,7 @@ def _can_leave_out(model: GenerativeClassifier[Any]) -> bool:
     return type(model)._scores_without is not GenerativeClassifier._scores_without
 
 
-class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
+class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
     """Base of models that remember their documents, or sums of them by class.
 
     The table is made when it is first needed, and again after `set_params`. What a model can do besides depends on
@@ -386,7 +388,56 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
         check_is_fitted(self)
         return self._accumulator.class_weights(n_threads(self.n_jobs))
 
+    def predict(self, X: MatrixLike) -> Labels:
+        """The most probable label of each document, as an array of shape (n_documents,)."""
+        return self._predict_rows(self._check_rows(X))
+
+    def _predict_rows(self, rows: SparseRows) -> Labels:
+        return np.asarray(self.classes_[self._best_classes(rows)])
+
+    def predict_top(self, X: MatrixLike, k: int = 5) -> tuple[Labels, Float64]:
+        """The ``k`` most probable labels of each document.
+
+        Memory grows with ``k``, not with the number of classes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_words)
+            Word counts.
+        k : int, default=5
+            How many; all classes, where there are fewer.
+
+        Returns
+        -------
+        labels : array of shape (n_documents, k)
+            The most probable first.
+        probabilities : array of shape (n_documents, k)
+        """
+        return self._predict_top_rows(self._check_rows(X), k)
+
+    def _predict_top_rows(self, rows: SparseRows, k: int) -> tuple[Labels, Float64]:
+        k = min(check_count("k", k), len(self.classes_))
+        columns, probabilities = top_of(self._score_blocks(rows), k, n_threads(self.n_jobs))
+        return self.classes_[columns], probabilities
+
+    def predict_joint_log_proba(self, X: MatrixLike) -> Float64:
+        """log p(c, d): an array of shape (n_documents, n_classes), unnormalised."""
+        return self._joint_log_likelihood(self._check_rows(X))
+
+    def predict_log_proba(self, X: MatrixLike) -> Float64:
+        """log p(c | d): an array of shape (n_documents, n_classes)."""
+        return self._log_proba_rows(self._check_rows(X))
+
+    def _log_proba_rows(self, rows: SparseRows) -> Float64:
+        return self._normalize(self._joint_log_likelihood(rows))
+
+    def predict_proba(self, X: MatrixLike) -> Float64:
+        """p(c | d): an array of shape (n_documents, n_classes), rows summing to one."""
+        log_proba = self.predict_log_proba(X)
+        return np.exp(log_proba, out=log_proba)
+
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+        """log p(c, d) for each document and class. Columns that were not trained are ignored."""
         return self._scores(self._read(rows))
 
     def _scores(self, rows: SparseRows) -> Float64:
@@ -396,14 +447,25 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
     def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
         # By name: a check against a Protocol takes as long as the answer.
         best: Callable[[SparseRows, int], Int32] | None = getattr(self._parameters, "best_classes", None)
-        return super()._best_classes(rows) if best is None else best(self._read(rows), n_threads(self.n_jobs))
+        return best_of(self._score_blocks(rows)) if best is None else best(self._read(rows), n_threads(self.n_jobs))
+
+    def _score_blocks(self, rows: SparseRows) -> Iterator[Float64]:
+        return score_blocks(self._joint_log_likelihood, rows, len(self.classes_))
+
+    def _normalize(self, scores: Float64) -> Float64:
+        _core.normalize_log_rows(scores, n_threads(self.n_jobs))
+        return scores
 
     def _add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64) -> None:
+        """Add the scores of each document, up to a constant per document, times its factor to ``total``.
+
+        Quantized scores may be added; the largest error of a difference of two is then added to ``distances``.
+        """
         table = self._parameters
         if isinstance(table, ScoreTable):
             table.add_scores(self._read(rows), factors, total, distances, n_threads(self.n_jobs))
         else:
-            super()._add_scores(rows, factors, total, distances)
+            _core.add_scaled_rows(self._joint_log_likelihood(rows), factors, total, n_threads(self.n_jobs))
 
     def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
         """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
