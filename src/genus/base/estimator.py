@@ -306,7 +306,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
             raise ValueError(f"y must have one label for each document ({rows.n_rows}), got {len(labels)}.")
         weights = check_weights(sample_weight, rows.n_rows)
         declared = None if classes is None else encode_labels(check_labels(classes))[0]
-        return Batch.of(rows, self._scales(rows, weights), labels, weights, declared)
+        return Batch.from_labels(rows, self._scales(rows, weights), labels, weights, declared)
 
     def _new_accumulator(self) -> Accumulator:
         """What the model remembers of no documents."""

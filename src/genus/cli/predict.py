@@ -107,7 +107,7 @@ def predict(
             else:
                 rejected = False if reject is None else reject
                 answers, probabilities = (a.tolist() for a in clf.predict_top(given.texts, top, reject=rejected))
-            rows = lines.of(given, answers, probabilities)
+            rows = lines.format(given, answers, probabilities)
             sys.stdout.write("".join(f"{line}\n" for line in rows))
             progress(done := done + len(given))
 
@@ -133,7 +133,7 @@ def _messages(messages: tuple[str, ...]) -> Table:
 class _JsonSets:
     """An object per row, with the predicted labels."""
 
-    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
+    def format(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         for i, (names, shares) in enumerate(zip(labels, probabilities, strict=True)):
             answer: dict[str, object] = {"row": given.rows[i]}
             if given.ids is not None:
@@ -147,7 +147,7 @@ class _JsonLines:
     def __init__(self, proba: bool, top: int) -> None:
         self.proba, self.top = proba, top
 
-    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
+    def format(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         for i, (names, shares) in enumerate(zip(labels, probabilities, strict=True)):
             answer: dict[str, object] = {"row": given.rows[i]}
             if given.ids is not None:
@@ -171,7 +171,7 @@ class _Lines:
         self.top = top
         self.first = True
 
-    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
+    def format(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         keys = given.ids if given.ids is not None else [f"{row:,}" for row in given.rows]
         if self.first:
             key = f"{'row' if given.ids is None else 'id':>7}"

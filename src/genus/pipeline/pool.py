@@ -236,7 +236,7 @@ class Pool(BaseEstimator):
         if not hasattr(self, "tree_"):
             raise ValueError("a pool has no tree of classes unless labels are paths such as 'a/b', or tree= is given.")
         check_question(level, min_proba)
-        tree = TreeAnswers(TreePaths.of(self.tree_, self.classes_.tolist()))
+        tree = TreeAnswers(TreePaths.from_tree(self.tree_, self.classes_.tolist()))
         log_proba, atypical = self._log_proba_and_atypical(texts, reject)
         nodes, probabilities = tree.answers(np.exp(log_proba), level, min_proba)
         return _without(tree.named(nodes), atypical), probabilities

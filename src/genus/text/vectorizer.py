@@ -361,7 +361,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _prepare(self) -> Plan:
         self._check_parameters()
-        self._plan = Plan.of(
+        self._plan = Plan.from_options(
             analyzer=self.analyzer,
             tokenizer=self.tokenizer,
             token_pattern=self.token_pattern,

@@ -35,7 +35,7 @@ class TreePaths:
     nodes: Int32
 
     @classmethod
-    def of(cls, tree: LabelTree, labels: Sequence[Label], *, by_root: bool = False) -> TreePaths:
+    def from_tree(cls, tree: LabelTree, labels: Sequence[Label], *, by_root: bool = False) -> TreePaths:
         """Of a tree that has all labels; by its root, straight to the classes."""
         classes = set(labels)
         inner: list[Node | None] = [tree.root]

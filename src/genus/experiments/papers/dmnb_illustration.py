@@ -77,7 +77,7 @@ def distributions(alpha: float, beta: float, seed: int) -> tuple[dict[tuple[str,
     """All topics, averaged over the second half of 200 sweeps of 100 chains, and the words."""
     vectorizer = Vectorizer()
     rows = to_rows(vectorizer.fit_transform(DOCUMENTS))
-    documents = LabelledRows.of(rows, np.arange(len(DOCUMENTS)), CLASSES, 2)
+    documents = LabelledRows.from_rows(rows, np.arange(len(DOCUMENTS)), CLASSES, 2)
     chains = Chains(documents, rows.n_columns, alpha=alpha, beta=beta, n_chains=100, seed=seed, n_threads=1)
     sums: dict[tuple[str, int], Float64] = {}
     for sweep in range(200):

@@ -168,7 +168,7 @@ def _subject_and_body(text: str) -> str:
 
 def newsgroups(per_class: int) -> Splits:
     X, y = _newsgroups()
-    return Splits(X, y, LabelTree.of(NEWSGROUPS), per_class, np.arange(len(y)))
+    return Splits(X, y, LabelTree.from_any(NEWSGROUPS), per_class, np.arange(len(y)))
 
 
 @lru_cache(maxsize=1)
@@ -177,7 +177,7 @@ def _arxiv() -> tuple[Samples, Labels, LabelTree, int]:
     vectorizer = Vectorizer(stop_words="english", min_df=2, dtype=np.float64)
     X = sparse.vstack([vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)], format="csr")
     y = np.array([str(label) for part in (train, test) for label in part.labels])
-    return sparse.csr_array(X), y, LabelTree.of(train.hierarchy), len(train)
+    return sparse.csr_array(X), y, LabelTree.from_any(train.hierarchy), len(train)
 
 
 def arxiv(per_class: int) -> Splits:

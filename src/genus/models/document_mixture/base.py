@@ -108,7 +108,7 @@ class DocumentMixture(GenerativeClassifier[_Values]):
     @property
     def _index(self) -> InvertedIndex:
         if self._index_cache is None:
-            self._index_cache = InvertedIndex.of(self._documents, n_threads(self.n_jobs))
+            self._index_cache = InvertedIndex.from_documents(self._documents, n_threads(self.n_jobs))
         return self._index_cache
 
     def _make_parameters(self, counts: ClassCounts) -> _Values:

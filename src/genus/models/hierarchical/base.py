@@ -63,7 +63,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         """The tree that was given; None where it comes from the labels or is learned."""
         if isinstance(self.tree, str) and self.tree not in _TREES:
             raise ValueError(f"tree must be None, 'flat', 'learn' or a tree, got {self.tree!r}.")
-        return None if self.tree is None or isinstance(self.tree, str) else LabelTree.of(self.tree)
+        return None if self.tree is None or isinstance(self.tree, str) else LabelTree.from_any(self.tree)
 
     # Counts and parameters
 
@@ -94,7 +94,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         return LabelTree.from_paths(labels) if self.tree is None and are_paths(labels) else LabelTree.flat(labels)
 
     def _paths_of(self, tree: LabelTree, labels: list[Label]) -> TreePaths:
-        return TreePaths.of(tree, labels, by_root=self.shrink_to == "root")
+        return TreePaths.from_tree(tree, labels, by_root=self.shrink_to == "root")
 
     def _make_parameters(self, counts: ClassCounts) -> FittedTree:
         documents, threads = self._documents, n_threads(self.n_jobs)
@@ -110,7 +110,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
             n_iterations, self.n_weight_steps, self._tempering, threads,
         )  # fmt: skip
         log_prior = self._log_prior(counts.weights)
-        scores = PathTable.of(
+        scores = PathTable.from_weights(
             paths, weights, groups, (indptr, words, sums), np.diff(counts.indptr) > 0,
             log_prior, self.prior_scale * log_prior, threads,
         )  # fmt: skip

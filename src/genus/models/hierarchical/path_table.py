@@ -38,7 +38,7 @@ class PathTable:
     seen: NDArray[np.bool_]  # which words some class has
 
     @classmethod
-    def of(
+    def from_weights(
         cls, paths: TreePaths, weights: Float64, groups: tuple[Int32, Int64], counts: tuple[Int64, Int32, Float64],
         seen: NDArray[np.bool_], log_prior: Float64, bias: Float64, n_threads: int,
     ) -> PathTable:  # fmt: skip

@@ -190,7 +190,7 @@ class RefinedTable(ScoreTable):
     factors: Float64
 
     @classmethod
-    def of(cls, table: ScoreTable, focus: LogRatioScaling) -> RefinedTable:
+    def from_table(cls, table: ScoreTable, focus: LogRatioScaling) -> RefinedTable:
         arrays = {name: getattr(table, name) for name in ScoreTable.__dataclass_fields__}
         if len(table.bias) > 2 and np.abs(table.values).max(initial=0.0) <= _SMALL:
             arrays["values"] = table.values.astype(np.float32)

@@ -238,7 +238,9 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
             labels, codes = encode_labels(_check_one_label_each(y, rows.n_rows))
             documents = np.arange(rows.n_rows)
         rows, columns = used_columns(without_zeros(rows), documents)
-        counts, background, shares = self._sample(LabelledRows.of(rows, documents, codes, len(labels)), len(columns))
+        counts, background, shares = self._sample(
+            LabelledRows.from_rows(rows, documents, codes, len(labels)), len(columns)
+        )
         self._set_statistics(Accumulator(class_counts(counts, labels, codes, columns, rows.n_columns)))
         self.background_count_ = np.zeros(rows.n_columns)
         self.background_count_[columns] = background
