@@ -11,6 +11,7 @@ is fitted to held-out documents; d_l, the label's own part, is held small (ridge
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from genus.base.arrays import Float64, Int32
+from genus.base.newton import iterate, offset_step
 from genus.base.protocol import Targets
 
 _FAR = -50.0  # scores below this say no more
@@ -118,30 +120,32 @@ class Calibration:
         if not truth.any():  # nothing to fit to, as where every label has one document: the score alone
             return replace(fitted, weights=np.array([1.0, 0.0, 0.0, 1.0, 0.0]))
         for n_steps in (12, 2, 2):
-            for _ in range(n_steps):
-                fitted = replace(fitted, weights=fitted.weights + fitted._common_step(features, truth))
-            for _ in range(3):
-                fitted = replace(fitted, own=fitted.own + fitted._own_step(features, truth))
+            weights = iterate(partial(fitted._common_step, features, truth), fitted.weights, n_steps)
+            fitted = replace(fitted, weights=weights)
+            own = iterate(partial(fitted._own_step, features, truth), fitted.own, 3)
+            fitted = replace(fitted, own=own)
         return fitted
 
     def proba(self, candidates: Candidates) -> Float64:
         """The probability of each candidate: (n_documents, k), 0 where there is none."""
         features = _Features.from_candidates(candidates, self.log_odds)
         proba = np.zeros(candidates.labels.shape)
-        proba[features.there] = self._proba(features)
+        proba[features.there] = self._proba(features, self.weights, self.own)
         return proba
 
-    def _proba(self, features: _Features) -> Float64:
-        logits = features.values @ self.weights + self.own[features.labels]
+    @staticmethod
+    def _proba(features: _Features, weights: Float64, own: Float64) -> Float64:
+        logits = features.values @ weights + own[features.labels]
         return np.asarray(1 / (1 + np.exp(-np.clip(logits, -40, 40))))
 
-    def _common_step(self, features: _Features, truth: Float64) -> Float64:
-        p = self._proba(features)
+    def _common_step(self, features: _Features, truth: Float64, weights: Float64) -> Float64:
+        p = self._proba(features, weights, self.own)
         gradient = features.values.T @ (truth - p)
         curvature = (features.values * (p * (1 - p))[:, np.newaxis]).T @ features.values
         return np.asarray(np.linalg.solve(curvature + 1e-6 * np.eye(len(gradient)), gradient))
 
-    def _own_step(self, features: _Features, truth: Float64) -> Float64:
-        n, p = len(self.own), self._proba(features)
-        gradient = np.bincount(features.labels, truth - p, minlength=n) - _RIDGE * self.own
-        return np.asarray(gradient / (np.bincount(features.labels, p * (1 - p), minlength=n) + _RIDGE))
+    def _own_step(self, features: _Features, truth: Float64, own: Float64) -> Float64:
+        n, p = len(own), self._proba(features, self.weights, own)
+        residuals: Float64 = np.bincount(features.labels, truth - p, n).astype(np.float64, copy=False)
+        variances: Float64 = np.bincount(features.labels, p * (1 - p), n).astype(np.float64, copy=False)
+        return offset_step(own, residuals, variances, _RIDGE)
