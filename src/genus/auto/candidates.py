@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-import numpy as np
-
 from genus.base.protocol import Params
 from genus.base.tuning import TUNED
-from genus.text.vectorizer import Vectorizer
+from genus.text.vectorizer import Vectorizer, default_vectorizer
 from genus.text.weighting import TermWeighting
 
 # Where labels are found and not given: a base that counts all documents alike would hold on to wrong ones.
@@ -113,19 +111,16 @@ CANDIDATES = (
 def default_feature_sets(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorizer]:
     """The vectorizers by the names that candidates use, for texts of such number, size and kind."""
     many = len(texts) >= max(TUNED.many_texts, TUNED.texts_per_class * n_classes)
-    words: Params = {"split_unspaced": True, "dtype": np.float32}
     if written_from_counts(texts):
-        return {"words": Vectorizer(**words)}
+        return {"words": default_vectorizer()}
     n_characters = sum(map(len, texts))
     short = many and n_characters <= TUNED.short_text * len(texts)
-    pairs = Vectorizer(ngram_range=(1, 2), edges=short, min_df=1 + many, **words)
-    feature_sets = {"words": Vectorizer(**words), "pairs": pairs}
+    pairs = default_vectorizer(ngram_range=(1, 2), edges=short, min_df=1 + many)
+    feature_sets = {"words": default_vectorizer(), "pairs": pairs}
     if n_characters <= TUNED.most_characters:
         within, across = ("char_wb", (3, 5)), ("char", (4, 5))  # words: of short texts, both have as many n-grams
         analyzer, lengths = across if short else within
-        feature_sets["characters"] = Vectorizer(
-            analyzer=analyzer, ngram_range=lengths, min_df=2 + many, dtype=np.float32
-        )
+        feature_sets["characters"] = default_vectorizer(analyzer=analyzer, ngram_range=lengths, min_df=2 + many)
     return feature_sets
 
 

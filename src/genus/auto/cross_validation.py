@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from genus.auto.folds import Folds, deal_folds
 from genus.base.arrays import Float64, Int32, Int64
+from genus.base.folds import Folds, deal_folds
 from genus.base.protocol import LearnsMore, LeavesRowsOut, Model, Params, Scores, ScoresPath, offers
 from genus.base.rows import SparseRows, take_rows
 from genus.base.tuning import TUNED

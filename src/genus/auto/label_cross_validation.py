@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from genus.auto.folds import Float32, Folds, deal_folds
 from genus.base.arrays import Float64, Int64
+from genus.base.folds import Float32, Folds, deal_folds
 from genus.base.label_sets import SetRows, take_sets
 from genus.base.protocol import Scores
 from genus.base.rows import SparseRows, in_single_precision, take_rows

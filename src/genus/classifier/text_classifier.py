@@ -46,7 +46,7 @@ from genus.text.inputs import (
     plain_texts,
     split_unlabeled,
 )
-from genus.text.vectorizer import Vectorizer
+from genus.text.vectorizer import Vectorizer, default_vectorizer
 from genus.text.weighting import TermWeighting
 
 
@@ -444,10 +444,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         weighting = self._new_weighting()
         name = "nb" if self._is_auto else self.model  # where nothing can be left out there is nothing to choose by
         model = make_model(name) if isinstance(name, str) else clone(name)
-        if self.vectorizer is None:
-            vectorizer = Vectorizer(split_unspaced=True, dtype=np.float32)
-        else:
-            vectorizer = clone(self.vectorizer)
+        vectorizer = default_vectorizer() if self.vectorizer is None else clone(self.vectorizer)
         n_threads(self.n_jobs)  # says what is wrong with it, if anything
         for part in (vectorizer, weighting, model):
             if part is not None:

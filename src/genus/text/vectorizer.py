@@ -401,3 +401,15 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("edges need word n-grams: use them with analyzer='word', ngram_range=(1, 2).")
         if self.stemmer is not None and self.analyzer != "word":
             raise ValueError("stemmer works on words: use it with analyzer='word'.")
+
+
+def default_vectorizer(**options: Any) -> Vectorizer:
+    """A vectorizer as `TextClassifier` and ``genus train`` use it, where options do not say otherwise.
+
+    It counts in single precision, and splits runs of unspaced scripts if it counts words.
+
+    >>> default_vectorizer(ngram_range=(1, 2)).split_unspaced, default_vectorizer(analyzer="char").split_unspaced
+    (True, False)
+    """
+    in_words = options.get("analyzer", "word") == "word"
+    return Vectorizer(**{"split_unspaced": in_words, "dtype": np.float32} | options)
