@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: temperatures that know a document's length, and how to check them.
+"""Calibrated probabilities: temperatures that depend on a document's length, and measures of calibration.
 
     P(c | d) = softmax over c of  exp(u + v * ln(1 + |d|)) * score_c(d)
 
@@ -49,7 +49,7 @@ class Temperature:
         z, own, length = _prepare(np.asarray(scores), np.asarray(codes), np.asarray(lengths, dtype=np.float64))
         if not len(own):
             return cls()
-        middle = float(length.mean())  # so that u and v are told apart easily
+        middle = float(length.mean())  # centered, so that u and v are nearly uncorrelated
         away = np.stack([np.ones(len(own)), length - middle])
 
         def loss(parameters: Float64) -> Objective:
@@ -76,7 +76,7 @@ class Temperature:
 
 
 def margin(scores: NDArray[np.floating]) -> Float64:
-    """How far the best class is ahead of the mean class; impossible classes have no part in it."""
+    """The score of the best class less the mean over classes; impossible classes are ignored."""
     possible = np.isfinite(scores)
     if possible.all():
         return np.asarray(scores.max(axis=1) - scores.mean(axis=1), dtype=np.float64)
@@ -98,7 +98,7 @@ def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
     parts = [_prepare(np.asarray(s), np.asarray(codes), none) for s in scores]
     own = parts[0][1]
     if any(len(part[1]) != len(own) for part in parts) or not len(own):
-        return np.full(len(parts), 1 / len(parts))  # some model cannot tell of some documents
+        return np.full(len(parts), 1 / len(parts))  # some model cannot score some documents
     stack = np.stack([z for z, _, _ in parts])
     aims = np.stack([_aim(z, own) for z in stack])
     start = np.full(len(parts), 1 / len(parts))  # and where few documents say little, the end
@@ -118,7 +118,7 @@ def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
 
 
 def expected_calibration_error(probabilities: ArrayLike, right: ArrayLike, n_bins: int = 15) -> float:
-    """The mean gap between how sure answers are and how often they are right, over bins of equal width.
+    """The mean gap between confidence and accuracy, over bins of equal width.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def expected_calibration_error(probabilities: ArrayLike, right: ArrayLike, n_bin
 
 
 def reliability_curve(probabilities: ArrayLike, right: ArrayLike, n_bins: int = 15) -> tuple[Float64, Float64, Float64]:
-    """For each bin that has answers: how sure they are on average, how often right, and how many they are."""
+    """For each bin that is not empty: mean confidence, accuracy, and number of answers."""
     confidence, hits = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.float64)
     bins = np.minimum((confidence * n_bins).astype(np.int64), n_bins - 1)
     n, sure, hit = (np.bincount(bins, weights=w, minlength=n_bins) for w in (hits * 0 + 1.0, confidence, hits))
@@ -178,7 +178,7 @@ def _by_factor(factors: Float64, z: Float64, own: NDArray[np.integer]) -> tuple[
 
 
 def _likeliest(loss: Callable[[Float64], Objective], start: Float64, n: int, bounds: tuple[float, float]) -> Float64:
-    """The parameters of least mean loss, near where they start if few documents speak against it."""
+    """The parameters of least mean loss, shrunk towards where they start if there are few documents."""
     caution = TUNED.caution / n
 
     def objective(at: Float64) -> Objective:

@@ -1,9 +1,9 @@
-"""The way from documents to what is learned of them that all counting models share.
+"""The base of models that learn from counts.
 
-A model is given two parts: an accumulator, which is what it remembers (sums, documents, or what it learned online),
-and a table, which is made of these for scoring. It says up to four things: how it reads a document (`_read`), how
-much a document counts (`_scales`), how counts become the table (`_make_parameters`), and how a document scores in its
-class without itself (`_scores_without`). Everything else is here.
+A model consists of two parts: an accumulator, which holds what it has learned (sums, documents, or the state of
+online learning), and a table, which is computed from it for scoring. A model defines up to four methods: `_read`
+(preprocess documents), `_scales` (their weights), `_make_parameters` (compute the table) and `_scores_without`
+(leave-one-out scores of a document's own class). Everything else is here.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _can_leave_out(model: GenerativeClassifier[Any]) -> bool:
 
 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
-    """Base of models that remember their documents, or sums of them by class.
+    """Base of models that keep their documents, or sums of them by class.
 
     The table is made when it is first needed, and again after `set_params`. What a model can do besides depends on
     its parts: more can be learned (`partial_fit`) unless the model says otherwise, `unlearn` and `merge` are there
@@ -83,24 +83,24 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
     _parameters_cache: Table | None
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for a constructor parameter that makes no sense."""
+        """Raise ValueError for an invalid constructor parameter."""
         check_not_negative("prior_scale", self.prior_scale)
         n_threads(self.n_jobs)
 
     def _read(self, rows: SparseRows) -> SparseRows:
-        """Documents as the model takes them, learned or asked for: as they are.
+        """Preprocess documents, before learning and before scoring: by default unchanged.
 
         Entries stay what and where they are, unless they are zero; their values may change.
         """
         return rows
 
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
-        """How much one unit of each document counts, in units of the fixed-point sums: by its weight alone."""
+        """What one unit of a count adds to the fixed-point sums: the document's weight."""
         return self._remembers.unit_scales(rows.n_rows, weights)
 
     @abstractmethod
     def _make_parameters(self, counts: ClassCounts) -> Table:
-        """What scoring reads, from what the accumulator holds."""
+        """Compute the table for scoring from the counts."""
 
     def _scores_without(self, batch: Batch, own: Int32, bias: Float64) -> tuple[Float64, Float64]:
         """Scores of learned documents for leaving them out, where the model can.
@@ -159,7 +159,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         y : array of shape (n_documents,)
             Labels.
         classes : array, default=None
-            Labels to know of even without documents. Never needed.
+            Labels that are classes even without documents. Optional.
         sample_weight : array of shape (n_documents,), default=None
             How often each document counts.
 
@@ -179,9 +179,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
 
     @only_if(_can_unlearn)
     def unlearn(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Take documents out again, exactly as if they had never been learned.
+        """Remove documents, exactly as if they had never been learned.
 
-        A class goes with its last document, unless `partial_fit` was told of it through ``classes``.
+        A class is removed with its last document, unless `partial_fit` declared it through ``classes``.
         Columns stay.
 
         Parameters
@@ -205,7 +205,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
 
     @only_if(_can_unlearn)
     def merge(self, other: Self) -> Self:
-        """Take in all that another model has learned, as if this one had learned it.
+        """Add all that another model has learned, as if this one had learned it.
 
         Parameters
         ----------
@@ -252,7 +252,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         self._accumulate(accumulator, batch)
         self._fitted_counting_params = self._counting_parameters()
         self._set_statistics(accumulator)
-        self._parameters  # noqa: B018 (made here, so that fitting tells of any trouble and predicting is fast)
+        self._parameters  # noqa: B018 (made here, so that errors are raised by fit and predicting is fast)
         return self
 
     @only_if(_can_learn_more)
@@ -309,11 +309,11 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         return Batch.from_labels(rows, self._scales(rows, weights), labels, weights, declared)
 
     def _new_accumulator(self) -> Accumulator:
-        """What the model remembers of no documents."""
+        """An empty accumulator."""
         return self._remembers()
 
     def _accumulate(self, accumulator: Accumulator, batch: Batch) -> None:
-        """Enter all documents of `fit` into a new accumulator."""
+        """Add all documents of `fit` to a new accumulator."""
         accumulator.add(batch, n_threads(self.n_jobs))
 
     def _set_statistics(self, accumulator: Accumulator) -> None:
@@ -552,14 +552,14 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
     # Keeping
 
     def _get_state(self) -> dict[str, object]:
-        """Everything learned, as arrays that can be mapped from a file, and all it takes to learn on."""
+        """Everything learned, as arrays that can be mapped from a file; enough to continue learning."""
         table = self._table_state()
         counted = self._fitted_counting_params if self._learns_more else {}
         named = {self._state_name(name): value for name, value in counted.items()}
         return named | self._accumulator.to_state(n_threads(self.n_jobs)) | table
 
     def _set_state(self, state: State) -> None:
-        """Take over what `_get_state` gave. Shapes are checked here; contents when they are first built upon."""
+        """Restore what `_get_state` returned. Shapes are checked here, contents on first use."""
         try:
             names = self._counting_params if self._learns_more else ()
             counted = {name: state[self._state_name(name)] for name in names}
@@ -572,7 +572,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
             raise ValueError(f"the model's state lacks {error}.") from None
 
     def _state_name(self, name: str) -> str:
-        """Under which name a parameter of `_counting_params` is kept: documents have weights of their own."""
+        """The key of a parameter of `_counting_params` in the state, distinct from the accumulator's keys."""
         return f"counted_{name}" if name in self._remembers.state_names else name
 
     def _table_state(self) -> dict[str, object]:

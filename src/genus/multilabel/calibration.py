@@ -1,4 +1,4 @@
-"""Scores of labels turned into probabilities, for the labels of a document that come into question.
+"""Calibrated probabilities for a document's candidate labels.
 
 A document's best labels are kept in order, so that memory grows with documents and not with all pairs. With s_l the
 score of label l, s_best that of the best other label, and n_l of M documents having the label,
@@ -22,7 +22,7 @@ from genus.base.arrays import Float64, Int32
 from genus.base.newton import iterate, offset_step
 from genus.base.protocol import Targets
 
-_FAR = -50.0  # scores below this say no more
+_FAR = -50.0  # lower scores count as this
 _RIDGE = 1.0
 
 
@@ -35,7 +35,7 @@ class Candidates:
 
     @classmethod
     def from_scores(cls, scores: Float64, labels: Int32, k: int) -> Candidates:
-        """The k best of each row, whose columns are these labels."""
+        """The k best labels of each row; the columns are these labels."""
         k = min(k, scores.shape[1])
         best = np.argpartition(-scores, k - 1, axis=1)[:, :k] if k < scores.shape[1] else None
         chosen = scores if best is None else np.take_along_axis(scores, best, axis=1)
@@ -45,7 +45,7 @@ class Candidates:
 
     @classmethod
     def none(cls, n: int, k: int) -> Candidates:
-        """Of documents that have not been scored."""
+        """For documents that have not been scored yet."""
         return cls(np.full((n, k), -1, dtype=np.int32), np.full((n, k), -np.inf))
 
     def put(self, rows: Any, part: Candidates) -> None:
@@ -80,7 +80,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class _Features:
-    """What a logit is made of, for every candidate there is: its label, and a row of numbers."""
+    """The inputs of each candidate's logit: its label, and a row of numbers."""
 
     there: NDArray[np.bool_]  # where the candidates stand
     labels: Int32
@@ -117,7 +117,7 @@ class Calibration:
         features = _Features.from_candidates(candidates, log_odds)
         truth = candidates.truth(Y)[features.there]
         fitted = cls(np.zeros(features.values.shape[1]), np.zeros(len(n)), log_odds)
-        if not truth.any():  # nothing to fit to, as where every label has one document: the score alone
+        if not truth.any():  # nothing to fit, for instance if every label has one document: use the score alone
             return replace(fitted, weights=np.array([1.0, 0.0, 0.0, 1.0, 0.0]))
         for n_steps in (12, 2, 2):
             weights = iterate(partial(fitted._common_step, features, truth), fitted.weights, n_steps)

@@ -1,6 +1,6 @@
 """Text to sparse counts.
 
-`Vectorizer` speaks the dialect of scikit-learn's `CountVectorizer` and gives the same vocabulary and counts for
+`Vectorizer` has the parameters of scikit-learn's `CountVectorizer` and gives the same vocabulary and counts for
 the same options, from native code in threads. Beyond it: stemming, hashing, a vocabulary that grows
 (`partial_fit`), bigrams for scripts that put no spaces between words, and Arrow columns read where they lie.
 """

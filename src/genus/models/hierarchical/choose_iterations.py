@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from genus.models.hierarchical.models import HierarchicalMixture
 
 CANDIDATES = (0, 1, 2)
-PAPERS = 2  # where documents cannot tell
+PAPERS = 2  # if no document can be held out
 _FOLDS = 5
 _ENOUGH = 5000  # documents to ask: of a large collection fewer folds are held out
 _TEMPERATURES = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 1.0)

@@ -151,7 +151,7 @@ validation_scores_, repetitions_
 
     Notes
     -----
-    Features are standardized inside, so that their units do not matter. A feature that is constant says nothing.
+    Features are standardized inside, so that their units do not matter. Constant features are ignored.
     The variance floor is the exact maximum under its constraint: ``objective_``, the log likelihood, never falls.
 
     Examples

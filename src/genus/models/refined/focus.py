@@ -18,7 +18,7 @@ from genus.base.documents import Documents
 from genus.base.rows import SparseRows
 from genus.base.statistics import ONE, Batch, ClassCounts
 
-_LEAST = 0.01  # of a word that says nothing, or that nobody has seen
+_LEAST = 0.01  # of a word that is equally frequent in all classes, or unseen
 
 
 @dataclass(frozen=True)

@@ -226,7 +226,7 @@ class RefinedNB(GenerativeClassifier[RefinedTable]):
         return self._parameters.bias
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
-        """The words that speak most for class c: what they add to its score beyond the classes' mean, summed
+        """The strongest words for class c: what they add to its score beyond the classes' mean, summed
         over the class's documents."""
         counts = self._documents.counts
         words, inside = counts.words_of(c)
