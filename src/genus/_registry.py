@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the public classes once more, because type checkers and editors do not read tables
     from genus.classifier.text_classifier import TextClassifier as TextClassifier
     from genus.models.cosine_neighbors import CosineNeighborsClassifier as CosineNeighborsClassifier
+    from genus.models.dense_gaussian import DenseGaussian as DenseGaussian
     from genus.models.discriminative.model import DiscriminativeNB as DiscriminativeNB
     from genus.models.document_mixture.models import KernelDensityClassifier as KernelDensityClassifier
     from genus.models.document_mixture.models import NearestNeighborsClassifier as NearestNeighborsClassifier
@@ -27,9 +28,11 @@ if TYPE_CHECKING:  # the public classes once more, because type checkers and edi
     from genus.text.vectorizer import Vectorizer as Vectorizer
     from genus.text.weighting import TermWeighting as TermWeighting
     from genus.tree.label_tree import LabelTree as LabelTree
+    from genus.vectors.table import WordVectors as WordVectors
 
 # A model file names classes; only these are ever built from one.
 CLASSES = {
+    "DenseGaussian": "genus.models.dense_gaussian",
     "DiscriminativeNB": "genus.models.discriminative.model",
     "GaussianNonlinearBayes": "genus.models.nonlinear.multinomial",
     "CosineNeighborsClassifier": "genus.models.cosine_neighbors",
@@ -41,6 +44,7 @@ CLASSES = {
     "LabelPowerset": "genus.multilabel.powerset",
     "LabelTree": "genus.tree.label_tree",
     "LikelihoodRatioMultilabel": "genus.multilabel.likelihood_ratio",
+    "MissingEncoder": "genus.vectors.adapters",
     "MultinomialNB": "genus.models.naive_bayes",
     "NearestNeighborsClassifier": "genus.models.document_mixture.models",
     "NonlinearBayes": "genus.models.nonlinear.multinomial",
@@ -52,9 +56,15 @@ CLASSES = {
     "TermWeighting": "genus.text.weighting",
     "TextClassifier": "genus.classifier.text_classifier",
     "TiedDocumentMixture": "genus.models.document_mixture.models",
+    "VectorReader": "genus.pipeline.vector_reader",
     "Vectorizer": "genus.text.vectorizer",
+    "WordVectors": "genus.vectors.table",
 }
-STORED_ONLY = {"LabelPool", "Pool"}  # parts of a TextClassifier: in model files, but not in `from genus import ...`
+STORED_ONLY = {
+    "LabelPool",
+    "MissingEncoder",
+    "Pool",
+}  # parts of a TextClassifier: in model files, but not in `from genus import ...`
 
 # Parameters that old model files store and that have another name now, or none: those are skipped.
 _SPELLING = {"unlabelled": "unlabeled", "unlabelled_weight": "unlabeled_weight"}
@@ -76,6 +86,7 @@ MODELS = {
     "hm": "HierarchicalMixture",
     "refined": "RefinedNB",
     "plsa": "PLSAClassifier",
+    "gaussian": "DenseGaussian",
 }
 
 

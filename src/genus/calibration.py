@@ -84,7 +84,7 @@ def margin(scores: NDArray[np.floating]) -> Float64:
     return np.asarray(np.nanmax(finite, axis=1) - np.nanmean(finite, axis=1), dtype=np.float64)
 
 
-def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
+def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike, start: ArrayLike | None = None) -> Float64:
     """The weights, not negative, under which a sum of several models' scores is likeliest.
 
     Parameters
@@ -93,15 +93,18 @@ def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
         Calibrated scores of documents that they were not learned from.
     codes : array of shape (n_documents,)
         The column of each document's class.
+    start : array of shape (n_models,), default=None
+        The weights where documents say nothing, which few of them hardly change. By default they are equal, and add
+        up to one.
     """
+    initial = np.full(len(scores), 1 / len(scores)) if start is None else np.asarray(start, dtype=np.float64)
     none = np.zeros(len(np.asarray(codes)))
     parts = [_prepare(np.asarray(s), np.asarray(codes), none) for s in scores]
     own = parts[0][1]
     if any(len(part[1]) != len(own) for part in parts) or not len(own):
-        return np.full(len(parts), 1 / len(parts))  # some model cannot score some documents
+        return initial  # some model cannot score some documents
     stack = np.stack([z for z, _, _ in parts])
     aims = np.stack([_aim(z, own) for z in stack])
-    start = np.full(len(parts), 1 / len(parts))  # and where few documents say little, the end
 
     def loss(weights: Float64) -> Objective:
         p = np.tensordot(weights, stack, axes=1)
@@ -114,7 +117,7 @@ def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
         products = np.einsum("knc,jnc->kj", p * stack, stack) / len(own)
         return Objective(value, (means - aims).mean(axis=1), products - means @ means.T / len(own))
 
-    return _likeliest(loss, start, len(own), TUNED.weight_range)
+    return _likeliest(loss, initial, len(own), TUNED.weight_range)
 
 
 def expected_calibration_error(probabilities: ArrayLike, right: ArrayLike, n_bins: int = 15) -> float:

@@ -23,6 +23,7 @@ class WordEvidence:
     contribution: float
     sources: tuple[float, float, float] | None = None  # shares of the documents, the class and the background
     levels: dict[str, float] | None = None  # shares of the nodes of a tree of classes, the largest first
+    like: tuple[str, ...] = ()  # of a word known only by its vector: the nearest words of training texts
 
     def plus(self, contribution: float) -> WordEvidence:
         """The same word with more to say."""
@@ -34,6 +35,8 @@ class WordEvidence:
             values["sources"] = dict(zip(("documents", "class", "background"), self.sources, strict=True))
         if self.levels is not None:
             values["levels"] = self.levels
+        if self.like:
+            values["like"] = list(self.like)
         return values
 
 
@@ -223,7 +226,8 @@ class Explanation:
             f"<tr><td style='text-align:right'>{html.escape(w.word)}</td>"
             f"<td style='text-align:right'>{'' if w.count == 1 else 'x' + _number(w.count)}</td>"
             f"<td style='text-align:right'>{w.contribution:+.2f}</td>"
-            f"<td style='text-align:left'>{bar(w.contribution)}</td></tr>"
+            f"<td style='text-align:left'>{bar(w.contribution)}</td>"
+            f"<td style='text-align:left;opacity:.65'>{html.escape(_from(w))}</td></tr>"
             for w in shown
         )
         rows += "".join(
@@ -259,7 +263,9 @@ _FOR, _AGAINST = "#2a9d5c", "#d1495b"
 
 
 def _from(word: WordEvidence) -> str:
-    """The node of the tree that a word mostly comes from, and its share."""
+    """What a new word is like; or the node of the tree that a word mostly comes from, and its share."""
+    if word.like:
+        return f"  like {', '.join(word.like)}"
     if not word.levels:
         return ""
     node, share = next(iter(word.levels.items()))

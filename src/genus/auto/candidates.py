@@ -19,6 +19,8 @@ from genus.text.weighting import TermWeighting
 # Where labels are found and not given: a base that counts all documents alike would hold on to wrong ones.
 FOUND_LABELS = {"refined": {"base_weight": 0.0}}
 
+VECTORS = "vectors"  # the feature set of dense models
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -39,6 +41,16 @@ class Candidate:
     n_probes: int = 1
     handicap: float = 0.0
     n_more: int = 5
+    description_weight: float = 0.0  # what the description of a class counts, in labeled documents
+
+    @property
+    def reads_vectors(self) -> bool:
+        return self.feature_set == VECTORS
+
+    @property
+    def kind(self) -> str:
+        """Of candidates of one kind, a pool has the best only."""
+        return VECTORS if self.reads_vectors else self.name
 
     @property
     def every_class_learns_all(self) -> bool:
@@ -106,6 +118,19 @@ CANDIDATES = (
         2,
     ),
 )
+
+
+def vector_candidates(lift: float | None) -> tuple[Candidate, ...]:
+    """Models of vectors; also with the descriptions of classes, which classify ``lift`` of the texts beyond chance."""
+    plain = Candidate("vectors", "gaussian", VECTORS, None, ({},), 1, _H.vectors)
+    if lift is None:
+        return (plain,)
+    handicap = _H.descriptions - TUNED.description_gain * lift
+    described = [
+        replace(plain, name="vectors, descriptions", description_weight=w, handicap=handicap)
+        for w in TUNED.description_weights
+    ]
+    return (plain, *described)
 
 
 def default_feature_sets(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorizer]:

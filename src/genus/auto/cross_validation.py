@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from genus.auto.descriptions import FixedDocuments
 from genus.base.arrays import Float64, Int32, Int64
 from genus.base.folds import Folds, deal_folds
 from genus.base.protocol import LearnsMore, LeavesRowsOut, Model, Params, Scores, ScoresPath, offers
@@ -70,17 +71,25 @@ class CrossValidation(Folds):
         return found
 
     def out_of_fold_scores(
-        self, model: Model, settings: Settings, rows: SparseRows, new_rows: SparseRows
+        self,
+        model: Model,
+        settings: Settings,
+        rows: SparseRows,
+        new_rows: SparseRows,
+        fixed: FixedDocuments | None = None,
     ) -> Sequence[Scores]:
-        """Scores of all documents for each setting. ``new_rows`` are the rows as they look when they are new."""
+        """Scores of all documents for each setting. ``new_rows`` are the rows as they look when they are new.
+
+        ``fixed`` documents are learned from in every fold.
+        """
         rows, new_rows = take_rows(rows, self.chosen), take_rows(new_rows, self.chosen)
         if offers(model, ScoresPath):
             return self._along_paths(model, settings, rows, new_rows)
         if offers(model, LeavesRowsOut) and not self.grouped:
             model.set_params(**settings[0], n_jobs=self.n_jobs)
-            fitted = self._fitted(model, rows, np.arange(len(self.codes)))
+            fitted = self._fitted(model, rows, np.arange(len(self.codes)), fixed)
             return [fitted._retuned(**s)._leave_one_out(rows, self.codes, self.weights) for s in settings]
-        return self._over_folds(model, settings, rows, new_rows)
+        return self._over_folds(model, settings, rows, new_rows, fixed)
 
     def _along_paths(
         self, model: ScoresPath, settings: Settings, rows: SparseRows, new_rows: SparseRows
@@ -91,11 +100,18 @@ class CrossValidation(Folds):
 
         return self.out_of_fold(fold, len(settings), self.n_classes)
 
-    def _over_folds(self, model: Model, settings: Settings, rows: SparseRows, new_rows: SparseRows) -> Sequence[Scores]:
+    def _over_folds(
+        self,
+        model: Model,
+        settings: Settings,
+        rows: SparseRows,
+        new_rows: SparseRows,
+        fixed: FixedDocuments | None,
+    ) -> Sequence[Scores]:
         def fold(train: Int64, test: Int64) -> Sequence[Scores]:
             found: list[Scores] = []
             for setting in settings:
-                fitted = self._fitted(clone(model).set_params(**setting), rows, train)
+                fitted = self._fitted(clone(model).set_params(**setting), rows, train, fixed)
                 scores = np.full((len(test), self.n_classes), -np.inf)
                 scores[:, fitted.classes_] = fitted._joint_log_likelihood(take_rows(new_rows, test))
                 found.append(scores)
@@ -103,12 +119,15 @@ class CrossValidation(Folds):
 
         return self.out_of_fold(fold, len(settings), self.n_classes)
 
-    def _fitted(self, model: AnyModel, rows: SparseRows, train: Int64) -> AnyModel:
+    def _fitted(self, model: AnyModel, rows: SparseRows, train: Int64, fixed: FixedDocuments | None = None) -> AnyModel:
         """A model of these documents that knows all classes, also those that have none here."""
         every = np.arange(self.n_classes, dtype=np.int32)
+        given = take_rows(rows, train), self.codes[train], self.weights[train]
+        if fixed is not None:
+            given = fixed.beside(*given)
         if offers(model, LearnsMore):
-            return model._partial_fit_rows(take_rows(rows, train), self.codes[train], self.weights[train], every)
-        return model._fit_rows(take_rows(rows, train), self.codes[train], self.weights[train])
+            return model._partial_fit_rows(*given, every)
+        return model._fit_rows(*given)
 
     def measure(self, scores: Scores) -> Metrics:
         """What scores, at the right temperature, are worth among texts of the stated priors."""

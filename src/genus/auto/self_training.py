@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import clone
 
+from genus.auto.descriptions import FixedDocuments
 from genus.base.arrays import Float64, Int64
 from genus.base.labels import Labels
 from genus.base.protocol import LearnsMore, Model, offers
@@ -57,6 +58,7 @@ class Learner:
     lengths: Float64
     temperature: Temperature
     weight: float
+    fixed: FixedDocuments | None = None
 
     def scores(self, fitted: Model, numbers: Int64) -> Float64:
         """The member's part in the pool's scores of these documents."""
@@ -66,10 +68,12 @@ class Learner:
     def fitted(self, numbers: Int64, labels: Labels, weights: Float64, classes: Labels) -> Model:
         """A model of these documents that knows all classes."""
         model: Model = clone(self.model)
-        rows = take_rows(self.rows, numbers)
+        given = take_rows(self.rows, numbers), labels, weights
+        if self.fixed is not None:
+            given = self.fixed.beside(*given, classes)
         if len(np.unique(labels)) == len(classes) or not offers(model, LearnsMore):
-            return model._fit_rows(rows, labels, weights)
-        model._partial_fit_rows(rows, labels, weights, classes)
+            return model._fit_rows(*given)
+        model._partial_fit_rows(*given, classes)
         return model
 
 

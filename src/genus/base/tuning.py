@@ -23,6 +23,8 @@ class Handicaps:
     refined_pairs_presence: float = 0.02
     tree: float = 0.02
     tied_documents: float = 0.04
+    vectors: float = 0.0
+    descriptions: float = 0.01  # of a model of vectors, where descriptions of classes classify no better than chance
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,14 @@ class Tuning:
     rank_penalty: float = 0.001  # the expected loss of a setting against the one listed before it
     diversity_bonus: float = 0.005  # the expected gain of a pool from each further feature set
     log_loss_weight: float = 0.05  # what a nat of log loss counts beside accuracy, which jumps between documents
+
+    # Vectors, and descriptions of classes
+    description_gain: float = 0.1  # by how much descriptions that classify all texts are thought to improve a model
+    description_weights: tuple[float, ...] = (1.0, 3.0)  # of one, in labeled documents
+    lone_description_weight: float = 3.0  # of one, where some classes have no labeled text
+    description_log_scale: float = 0.0  # of the temperature, where no labeled text tells it
+    least_coverage: float = 0.7  # of the words of texts that the table that ships knows: else it is left out
+    coverage_texts: int = 1000  # enough to see that
 
     # How much is tried
     n_folds: int = 5

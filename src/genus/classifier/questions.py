@@ -15,6 +15,7 @@ from genus.base.protocol import HasTree, Label, MarksWords, RemembersDocuments, 
 from genus.explain import HiddenNode
 from genus.models.relevance.marking import MarkedText, Review, mark_spans
 from genus.pipeline.protocol import FittedPipeline
+from genus.pipeline.similar import SimilarText, TrainingTexts
 from genus.pipeline.single import TextPipeline
 from genus.text.inputs import GivenLabels, Texts, pair
 
@@ -64,6 +65,19 @@ class ModelQuestions:
         self._with_documents()
         self._pipeline.unlearn_documents(numbers)
         return self
+
+    def similar(self, text: str, k: int = 10) -> list[SimilarText]:
+        """The k training texts nearest to a text: by the words they share and, with vectors, by meaning.
+
+        For models that keep their documents, which pools of "auto" mostly have.
+        """
+        if not isinstance(text, str):
+            raise ValueError(f"similar takes one text (str), got {type(text).__name__}.")
+        check_is_fitted(self)
+        known = TrainingTexts.of(self._pipeline.pipelines)
+        if known is None:
+            raise ValueError(f"{self._pipeline.name} keeps sums, not documents; use model='auto' or 'tdm'.")
+        return known.similar(text, k)
 
     # Models with a tree of classes: "hs", "hm"
 

@@ -27,6 +27,7 @@ from genus.base.protocol import (
     offers,
 )
 from genus.base.rows import SparseRows, to_matrix
+from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.pipeline.evidence import Evidence, evidence_of
 from genus.pipeline.protocol import ChooseClasses
 from genus.text.inputs import Texts
@@ -40,7 +41,7 @@ Capability = TypeVar("Capability")
 class TextPipeline:
     """What a `TextClassifier` is made of."""
 
-    vectorizer: Vectorizer
+    vectorizer: Reader
     weighting: TermWeighting | None
     model: Model
 
@@ -217,7 +218,7 @@ class TextPipeline:
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> TextPipeline:
         vectorizer, model, weighting = state["vectorizer"], state["model"], state.get("weighting")
-        if not isinstance(vectorizer, Vectorizer) or not offers(model, ScoresRows):
+        if not isinstance(vectorizer, (Vectorizer, VectorReader)) or not offers(model, ScoresRows):
             raise ValueError("a vectorizer and a model were expected")
         if not (weighting is None or isinstance(weighting, TermWeighting)):
             raise ValueError("a weighting was expected")
