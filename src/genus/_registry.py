@@ -60,11 +60,8 @@ CLASSES = {
     "Vectorizer": "genus.text.vectorizer",
     "WordVectors": "genus.vectors.table",
 }
-STORED_ONLY = {
-    "LabelPool",
-    "MissingEncoder",
-    "Pool",
-}  # parts of a TextClassifier: in model files, but not in `from genus import ...`
+# Parts of a TextClassifier: in model files, but not in `from genus import ...`.
+STORED_ONLY = {"LabelPool", "MissingEncoder", "Pool", "VectorReader"}
 
 # Parameters that old model files store and that have another name now, or none: those are skipped.
 _SPELLING = {"unlabelled": "unlabeled", "unlabelled_weight": "unlabeled_weight"}
