@@ -1,7 +1,7 @@
 """What `model="auto"` tries: a table of models, the rows they see, and their settings.
 
 A model is added by a line: a name for the leaderboard, the model's short name, a feature set, a weighting
-and the settings to try, the most promising first. How it is judged follows from what it can do (see
+and the settings to try, the most promising first. How it is evaluated follows from what it can do (see
 `genus.auto`).
 """
 
@@ -27,9 +27,9 @@ class Candidate:
     """A model on a feature set. ``n_probes`` settings are tried at once, ``n_more`` others if it does well.
 
     Which ones follows from how they did where the model was tried before; settings stand here in the order in which
-    they are thought to do well.
+    they are expected to do well.
 
-    ``handicap`` is by how much the model is thought to fall short of the best, in accuracy, before anything is tried:
+    ``handicap`` is the model's expected gap in accuracy to the best one, before anything is tried:
     with few documents, what is measured says little more.
     """
 
@@ -134,7 +134,7 @@ def vector_candidates(lift: float | None) -> tuple[Candidate, ...]:
 
 
 def default_feature_sets(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorizer]:
-    """The vectorizers by the names that candidates use, for texts of such number, size and kind."""
+    """The vectorizers by the names that candidates use, chosen by the number, length and kind of the texts."""
     many = len(texts) >= max(TUNED.many_texts, TUNED.texts_per_class * n_classes)
     if written_from_counts(texts):
         return {"words": default_vectorizer()}
@@ -150,9 +150,9 @@ def default_feature_sets(texts: Sequence[str], n_classes: int = 1) -> dict[str, 
 
 
 def written_from_counts(texts: Sequence[str]) -> bool:
-    """Whether texts are words repeated as often as they were counted: what stands side by side says nothing.
+    """Whether texts were generated from counts, each word repeated as often as it was counted: order has no meaning.
 
-    A word that comes again in a sentence hardly ever follows itself; in such texts it always does.
+    A repeated word hardly ever follows itself directly in a sentence; in such texts it always does.
     """
     step = max(len(texts) // TUNED.sampled_texts, 1)
     again = following = 0
@@ -164,14 +164,14 @@ def written_from_counts(texts: Sequence[str]) -> bool:
 
 
 def with_given_weighting(weighting: TermWeighting) -> tuple[Candidate, ...]:
-    """The portfolio where the user has said how counts are weighed: one candidate for each model and feature set."""
+    """The candidates if the user gave a weighting: one candidate for each model and feature set."""
     params = weighting.get_params()
     found = {(c.model, c.feature_set): replace(c, weighting=params) for c in reversed(CANDIDATES)}
     return tuple(reversed(found.values()))
 
 
 def with_given_vectorizer(weighting: TermWeighting | None) -> tuple[Candidate, ...]:
-    """The portfolio where the user has said how texts are counted: one candidate for each model and weighting."""
+    """The candidates if the user gave a vectorizer: one candidate for each model and weighting."""
     candidates = CANDIDATES if weighting is None else with_given_weighting(weighting)
     found = {(c.model, str(c.weighting)): replace(c, feature_set="given") for c in reversed(candidates)}
     return tuple(reversed(found.values()))

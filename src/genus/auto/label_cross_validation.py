@@ -1,4 +1,4 @@
-"""How sources of evidence for labels are judged: scores of documents by models that were not trained on them."""
+"""Cross-validation of sources of evidence for labels: out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class LabelCrossValidation(Folds):
         return self.out_of_fold(fold, len(TUNED.label_costs), self.n_labels)
 
     def neighbors(self, rows: SparseRows, new_rows: SparseRows) -> Float32:
-        """What the nearest documents say."""
+        """Log ratios from the nearest documents."""
 
         def fold(train: Int64, test: Int64) -> Sequence[Scores]:
             others = self.chosen[train]

@@ -1,12 +1,13 @@
 """Scores of several kinds turned into the log odds of labels, for documents left out.
 
-With n_l of M documents having label l, s_0 = 1 and s_kl(d) what source k says of label l for document d,
+With n_l of M documents having label l, s_0 = 1 and s_kl(d) source k's score of label l for document d,
 
     log odds_l(d) = b_l + sum over k of w_k(t_l) * s_kl(d),     w_k(t) = w_k0 + w_k1 * t + w_k2 * t^2
 
     t_l = ln((n_l + 1/2) / (M - n_l + 1/2)), less its mean over labels
 
-What a margin means depends on how many documents a label has: few hardly move it, and a small rise then says much.
+What a margin means depends on how many documents a label has: with few, margins vary little.
+
 The w are the likeliest for documents left out; w_k1 and w_k2 are held near a guess (ridge), which is the log prior and
 the mean of the sources. Then comes each label's own b_l, held small. Cells of a label that no document of the other
 folds has are left aside: nothing could be learned of it.
@@ -31,7 +32,7 @@ Cells = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Stack:
-    """What each source counts for each label."""
+    """The weight of each source for each label."""
 
     slopes: Float64  # w_k(t_l): (1 + n_sources, n_labels)
     own: Float64  # b_l

@@ -55,7 +55,7 @@ from genus.vectors import as_encoder
 
 
 class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
-    """Sorts texts into classes, and says why.
+    """Classifies texts and explains its predictions.
 
     Parameters
     ----------
@@ -90,10 +90,10 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         For "auto": what the classes are about, as texts: {"sport": "matches, goals, athletes"}. They count as a few
         labeled texts. None takes the names of the classes, where that helps; False takes nothing.
     random_state : int, default=0
-        How "auto" deals out the texts that it leaves out. The same number gives the same model, unless the time
+        Seed of the folds of "auto". The same seed gives the same model, unless the time
         budget cut the search short (``search_cut_short_``).
     verbose : int, default=0
-        With 1, "auto" tells on standard error what it tries.
+        With 1, "auto" reports its progress on standard error.
     n_jobs : int or None, default=None
         Threads; None for all cores. Takes the place of `n_jobs` in the parts. No result depends on it.
 
@@ -321,7 +321,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         )
 
     def top_words(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
-        """The words that speak most for a class, with their weights."""
+        """The strongest words for a class, with their weights."""
         return self._fitted.top_words(self._class_number(label), n)
 
     # ------------------------------------------------------------------ what was learned
@@ -476,7 +476,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         )  # fmt: skip
 
     def _refuse_for_auto(self, unlabeled: Texts | None, classes: object) -> None:
-        """Say what only "auto" can do, where it was asked of another model."""
+        """Raise ValueError for a request that only "auto" supports."""
         for name, value in (("classes", classes), ("descriptions", self.descriptions or None)):
             if value is not None:
                 raise ValueError(f"{name} is for model='auto'.")

@@ -145,7 +145,7 @@ class Pool(BaseEstimator):
         raise ValueError("the members of a pool do not number their documents alike; use unlearn.")
 
     def top_words(self, c: int, n: int) -> list[tuple[str, float]]:
-        """The words that speak most for a class, by the first member that counts words."""
+        """The strongest words for a class, by the first member that counts words."""
         member = next((m for m in self.members if m.vectorizer.analyzer == "word"), self.members[0])
         return member.top_words(c, n)
 
