@@ -5,7 +5,8 @@
     3. and again, with the labels that these give, if there is more than one round.
 
 The vocabulary and idf are also learned from the unlabeled texts. Whether to do this at all, and with which weight, is
-chosen by cross-validation on labeled documents (`genus.auto`). Soft counts by expectation maximisation gain more on some collections and ruin others, and are not used.
+chosen by cross-validation on labeled documents (`genus.auto`). Soft counts by expectation maximisation gain more on
+some collections and ruin others, and are not used.
 """
 
 from __future__ import annotations

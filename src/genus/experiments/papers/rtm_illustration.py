@@ -29,7 +29,7 @@ CLASSES = np.array([1, 1, 0, 0, 0], dtype=np.int32)  # ML, DM
 
 @dataclass(frozen=True)
 class Topic:
-    """A column of table 2: what the paper prints, and where it is found among ours."""
+    """A column of table 2: the printed topic, and which of our topics it corresponds to."""
 
     place: tuple[str, int]
     printed: dict[str, float]
@@ -105,7 +105,7 @@ def _counts(chains: Chains) -> dict[tuple[str, int], Float64]:
 
 
 def measure_overlap(alpha: float, beta: float, topic: Topic, settings: Any) -> Measured:
-    """1 - total variation between a topic and the printed one; its most probable words."""
+    """1 - (1/2) * sum over words w of |p(w) - printed p(w)|, the overlap with the printed topic; and the top words."""
     found, words = distributions(alpha, beta, settings.seed)
     ours = found[topic.place]
     printed = np.array([topic.printed.get(word, 0.0) for word in words])
