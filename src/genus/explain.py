@@ -51,7 +51,7 @@ class DocumentEvidence:
 
 @dataclass(frozen=True)
 class NodeEvidence:
-    """A hidden node of the label's class, counted from 1: its share of the text, and words that tell it from others."""
+    """A hidden node of the label's class, counted from 1: its share of the text, and its distinctive words."""
 
     number: int
     share: float
@@ -62,7 +62,7 @@ class NodeEvidence:
 class HiddenNode:
     """A kind of document within a class.
 
-    ``share`` is its part of the class's documents, ``words`` tell it best from the other kinds of its class, and
+    ``share`` is its part of the class's documents, ``words`` separate it best from the other kinds of its class, and
     ``nearest`` are the training documents (counted from 0 as learned) most typical of it.
     """
 
@@ -78,7 +78,7 @@ class Explanation:
     """The evidence for `label` and against the class that came next.
 
     The log odds are exact: `prior + sum(w.contribution for w in words) + sum(terms.values()) == log_odds`, the
-    logarithm of P(label | text) / P(against | text). Positive contributions speak for the label.
+    logarithm of P(label | text) / P(against | text). Positive contributions are evidence for the label.
     For a class that is a mixture of its training documents or of hidden nodes, a word's contribution is the average
     over these, each with its share of the class's probability; the term "choice of documents" (or of nodes) is then
     the difference between the two classes in how far the text singles out a few of them.

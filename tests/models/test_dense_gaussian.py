@@ -58,7 +58,7 @@ def parts_of(weights, rows):
 
 def moments_of(X, y, weights):
     scales = np.full(len(y), float(ONE))
-    return ClassMoments.of(Batch.of(full_rows(X), scales, y, weights))
+    return ClassMoments.of(Batch.from_labels(full_rows(X), scales, y, weights))
 
 
 def wide(digits):
@@ -496,7 +496,7 @@ def test_many_small_batches_wait_for_each_other():
     X, y = sample(300)
     accumulator = MomentAccumulator()
     for i in range(300):
-        accumulator.add(Batch.of(full_rows(X[i : i + 1]), np.full(1, float(ONE)), y[i : i + 1], None), 1)
+        accumulator.add(Batch.from_labels(full_rows(X[i : i + 1]), np.full(1, float(ONE)), y[i : i + 1], None), 1)
     assert len(accumulator._waiting) == 300
     assert_same_model(DenseGaussian().fit(X, y), _over(accumulator))
 

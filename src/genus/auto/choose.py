@@ -1,4 +1,4 @@
-"""Choosing a model: a portfolio judged on documents left out, within a time budget, and a pool of the best.
+"""Automatic model selection: candidates are cross-validated within a time budget, and the best are pooled.
 
 Every candidate (see `genus.auto.candidates`) gives scores of documents that it was not trained on: models with exact
 leave-one-out give those, `RefinedNB` follows a path of settings over folds, others are fitted once for each fold

@@ -1,4 +1,4 @@
-"""How candidates are judged: scores of documents by models that were not trained on them, and what they are worth."""
+"""Cross-validation of candidates: out-of-fold scores, and metrics of them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from genus.auto.descriptions import FixedDocuments
-from genus.auto.folds import Folds, deal_folds
 from genus.base.arrays import Float64, Int32, Int64
+from genus.base.folds import Folds, deal_folds
 from genus.base.protocol import LearnsMore, LeavesRowsOut, Model, Params, Scores, ScoresPath, offers
 from genus.base.rows import SparseRows, take_rows
 from genus.base.tuning import TUNED
@@ -25,7 +25,7 @@ OBJECTIVES = ("accuracy", "macro_f1", "micro_f1", "log_loss")
 
 
 class Metrics(NamedTuple):
-    """What scores are worth. ``value`` is what trials are compared by: larger is better."""
+    """Metrics of scores. Trials are compared by ``value``: larger is better."""
 
     value: float
     accuracy: float
@@ -35,7 +35,7 @@ class Metrics(NamedTuple):
 
 @dataclass(frozen=True)
 class CrossValidation(Folds):
-    """The documents to score by, their classes, and what is looked for."""
+    """The documents to score, their classes, and the objective."""
 
     codes: Int32
     weights: Float64
@@ -64,7 +64,7 @@ class CrossValidation(Folds):
 
     @cached_property
     def _findable(self) -> NDArray[np.bool_]:
-        """Whether other folds have documents of the same class. Where they have none, no model can know of it."""
+        """Whether other folds have documents of the same class. If they have none, no model can predict it."""
         sizes = np.zeros((self.n_classes, self.n_folds), dtype=np.int64)
         np.add.at(sizes, (self.codes, self.folds), 1)
         found: NDArray[np.bool_] = sizes.sum(axis=1)[self.codes] > sizes[self.codes, self.folds]
@@ -119,10 +119,8 @@ class CrossValidation(Folds):
 
         return self.out_of_fold(fold, len(settings), self.n_classes)
 
-    def _fitted(
-        self, model: AnyModel, rows: SparseRows, train: Int64, fixed: FixedDocuments | None = None
-    ) -> AnyModel:
-        """A model of these documents that knows all classes, also those that have none here."""
+    def _fitted(self, model: AnyModel, rows: SparseRows, train: Int64, fixed: FixedDocuments | None = None) -> AnyModel:
+        """A model of these documents with all classes, including those without documents here."""
         every = np.arange(self.n_classes, dtype=np.int32)
         given = take_rows(rows, train), self.codes[train], self.weights[train]
         if fixed is not None:
@@ -132,7 +130,7 @@ class CrossValidation(Folds):
         return model._fit_rows(*given)
 
     def measure(self, scores: Scores) -> Metrics:
-        """What scores, at the right temperature, are worth among texts of the stated priors."""
+        """Metrics of scores at their best temperature, for texts with the stated priors."""
         counted = self.weights * np.exp(self.prior_correction)[self.codes]
         weights = counted / max(counted.sum(), 1e-300)
         scores = scores + self.prior_correction
@@ -148,7 +146,7 @@ class CrossValidation(Folds):
         return Metrics(value, accuracy, macro, loss)
 
     def shrunk(self, measured: float, handicap: float) -> float:
-        """What to believe of a model's value, where ``handicap`` is by how much it is thought to fall short."""
+        """A model's measured value, shrunk towards minus its ``handicap``, the expected gap to the best model."""
         trust = len(self.codes) / (len(self.codes) + TUNED.handicap_documents)
         return trust * measured - (1 - trust) * handicap
 

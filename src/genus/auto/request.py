@@ -54,7 +54,7 @@ class ClassTree:
 
     named: LabelTree
     coded: LabelTree  # classes by their numbers, the nodes above them by -1, -2, ...
-    given: bool  # by the user, and not told by the labels
+    given: bool  # by the user, rather than read from the labels
 
     @classmethod
     def from_labels(cls, tree: Any, classes: Labels) -> ClassTree | None:

@@ -36,8 +36,8 @@ class CandidateTrial:
     setting: Params
     scores: Scores
     temperature: Temperature
-    handicap: float  # by how much it was thought to fall short
-    value: float  # as believed after it was tried
+    handicap: float  # the expected gap to the best
+    value: float  # shrunk towards what was expected
     accuracy: float
     macro_f1: float
     log_loss: float
@@ -213,7 +213,7 @@ class Search:
     def _pooled(
         self, trials: list[CandidateTrial], scores: dict[int, Scores]
     ) -> tuple[float, Float64, list[CandidateTrial]]:
-        """What to believe of a pool of these, and their weights in it."""
+        """The shrunk value of a pool of these, and their weights in it."""
         parts = [scores[id(t)] for t in trials]
         weights = pool_weights(parts, self.validation.codes, _equal_shares([t.candidate for t in trials]))
         if weights.min() == 0:
@@ -240,7 +240,7 @@ class Search:
         return [replace(m, weight=float(w)) for m, w in zip(members, weights, strict=True)]
 
     def pool_value(self, members: Sequence[Member], handicap: float) -> float:
-        """What to believe of a pool; its members go to the leaderboard."""
+        """The shrunk value of a pool; its members go to the leaderboard."""
         self.trials += [m.trial for m in members]
         pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
         return self.validation.shrunk(self.validation.measure(pooled).value, handicap)
@@ -275,9 +275,7 @@ class Search:
             return model
         return model.set_params(tree=self.tree.coded if coded else self.tree.named if self.tree.given else None)
 
-    def fitted(
-        self, member: Member, labels: Labels, weights: Float64, classes: Labels, n_jobs: int | None
-    ) -> Model:
+    def fitted(self, member: Member, labels: Labels, weights: Float64, classes: Labels, n_jobs: int | None) -> Model:
         """The member's model, learned from all labeled documents."""
         candidate = member.trial.candidate
         rows = self.features(candidate.feature_set).weighted(candidate.weighting)[1]

@@ -4,9 +4,9 @@
     2. the models are learned anew from all documents, in which an unlabeled one counts ``weight`` of a labeled;
     3. and again, with the labels that these give, if there is more than one round.
 
-The unlabeled texts also tell which words are common: the vocabulary and idf are theirs too. Whether to do this at
-all, and with which weight, is judged on labeled documents left out (`genus.auto`). Soft counts by expectation
-maximisation gain more on some collections and ruin others, and are not used.
+The vocabulary and idf are also learned from the unlabeled texts. Whether to do this at all, and with which weight, is
+chosen by cross-validation on labeled documents (`genus.auto`). Soft counts by expectation maximisation gain more on
+some collections and ruin others, and are not used.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from genus.calibration import Temperature
 class SelfTrainingSchedule:
     """How much an unlabeled document counts, and how often labels are found anew.
 
-    ``handicap`` is by how much the schedule is thought to fall short of the best, in accuracy, before it is tried.
+    ``handicap`` is the schedule's expected gap in accuracy to the best one, before it is tried.
     """
 
     weight: float

@@ -184,7 +184,7 @@ class ClassMoments:
         --------
         >>> from genus.base.statistics import ONE
         >>> rows = SparseRows(np.array([0, 2, 4]), np.array([0, 1, 0, 1], np.int32), np.array([1.0, -2.0, 0.5, 3.0]), 2)
-        >>> moments = ClassMoments.of(Batch.of(rows, np.full(2, float(ONE)), np.array(["a", "b"]), None))
+        >>> moments = ClassMoments.of(Batch.from_labels(rows, np.full(2, float(ONE)), np.array(["a", "b"]), None))
         >>> moments.class_sums.tolist(), moments.second_moment.tolist()
         ([[1.0, -2.0], [0.5, 3.0]], [[1.25, -0.5], [-0.5, 13.0]])
         """
@@ -203,7 +203,7 @@ class ClassMoments:
             _add_block(sums, products, whole, batch.codes[begin:end], batch.weights[begin:end])
         indptr = np.concatenate(([0], np.cumsum(has_vector)))
         present = SparseRows(indptr, np.zeros(indptr[-1], np.int32), np.ones(indptr[-1]), 1)
-        counts = ClassCounts.of(replace(batch, rows=present))
+        counts = ClassCounts.from_batch(replace(batch, rows=present))
         spread = np.zeros((2, counts.n_classes, d), np.int64)
         spread[:, positions(batch.labels, counts.labels)] = sums
         return cls(counts, spread, products)

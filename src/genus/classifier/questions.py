@@ -1,4 +1,4 @@
-"""What only some models can tell, asked of a `TextClassifier`."""
+"""Methods of `TextClassifier` that only some models support."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ModelQuestions:
     def neighbors(self, texts: Texts, k: int = 10) -> tuple[Int64, Float64]:
         """The k training documents that carry each text's posterior: their numbers, as learned, and shares.
 
-        Only models that remember their documents ("tdm", "kdc", "knn") can tell.
+        Only models that remember their documents ("tdm", "kdc", "knn") support this.
         """
         return self._with_documents().neighbors(texts, k)
 
@@ -116,7 +116,7 @@ class ModelQuestions:
     def hidden_nodes(self, label: Label, n: int = 10) -> list[HiddenNode]:
         """The kinds of document that a class is made of, with n words each.
 
-        Only models of hidden nodes ("nlhb") can tell.
+        Only models of hidden nodes ("nlhb") support this.
         """
         parts, model = self._first_with(TellsNodes, "has no hidden nodes; use model='nlhb'")
         c = self._class_number(label)
@@ -133,7 +133,7 @@ class ModelQuestions:
     def mark(self, text: str, label: Label = None) -> MarkedText:
         """Which words of a text are about `label` (by default the predicted one), background, or the text's own.
 
-        Only "rtm" can tell.
+        Only "rtm" supports this.
         """
         if not isinstance(text, str):
             raise ValueError(f"mark takes one text (str), got {type(text).__name__}.")
@@ -148,7 +148,7 @@ class ModelQuestions:
     def review(self, texts: Texts, labels: GivenLabels) -> Review:
         """How much of each labelled text is about its label, and which labels may be wrong.
 
-        Only "rtm" can tell. The texts are those it was trained with, or others.
+        Only "rtm" supports this. The texts are those it was trained with, or others.
         """
         parts, model = self._with_marks()
         read, own = pair(texts, labels)

@@ -36,9 +36,9 @@ from genus.errors import ModelFileError
 from genus.explain import Explanation
 from genus.io import model_file as persistence
 from genus.models.dense_gaussian import DenseGaussian
-from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.pipeline.protocol import FittedPipeline
 from genus.pipeline.single import TextPipeline
+from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.text.inputs import (
     GivenLabels,
     Texts,
@@ -49,13 +49,13 @@ from genus.text.inputs import (
     plain_texts,
     split_unlabeled,
 )
-from genus.text.vectorizer import Vectorizer
+from genus.text.vectorizer import Vectorizer, default_vectorizer
 from genus.text.weighting import TermWeighting
 from genus.vectors import as_encoder
 
 
 class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
-    """Sorts texts into classes, and says why.
+    """Classifies texts and explains its predictions.
 
     Parameters
     ----------
@@ -90,10 +90,10 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         For "auto": what the classes are about, as texts: {"sport": "matches, goals, athletes"}. They count as a few
         labeled texts. None takes the names of the classes, where that helps; False takes nothing.
     random_state : int, default=0
-        How "auto" deals out the texts that it leaves out. The same number gives the same model, unless the time
+        Seed of the folds of "auto". The same seed gives the same model, unless the time
         budget cut the search short (``search_cut_short_``).
     verbose : int, default=0
-        With 1, "auto" tells on standard error what it tries.
+        With 1, "auto" reports its progress on standard error.
     n_jobs : int or None, default=None
         Threads; None for all cores. Takes the place of `n_jobs` in the parts. No result depends on it.
 
@@ -321,7 +321,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         )
 
     def top_words(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
-        """The words that speak most for a class, with their weights."""
+        """The strongest words for a class, with their weights."""
         return self._fitted.top_words(self._class_number(label), n)
 
     # ------------------------------------------------------------------ what was learned
@@ -435,9 +435,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
             for name, value in stated:
                 if value is not None:
                     raise ValueError(f"{name} is for one label per text, not for sets.")
-            return choose_sets(
-                plain_texts(texts), labels, self._request(), sample_weight=sample_weight, groups=groups
-            )
+            return choose_sets(plain_texts(texts), labels, self._request(), sample_weight=sample_weight, groups=groups)
         declared, descriptions = self._declared(classes)
         given = split_unlabeled(as_texts(texts), labels, sample_weight, groups, unlabeled)
         known, own = pair(given.texts, given.labels)
@@ -478,7 +476,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         )  # fmt: skip
 
     def _refuse_for_auto(self, unlabeled: Texts | None, classes: object) -> None:
-        """Say what only "auto" can do, where it was asked of another model."""
+        """Raise ValueError for a request that only "auto" supports."""
         for name, value in (("classes", classes), ("descriptions", self.descriptions or None)):
             if value is not None:
                 raise ValueError(f"{name} is for model='auto'.")
@@ -534,10 +532,8 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         vectorizer: Reader
         if isinstance(model, DenseGaussian):
             vectorizer = self._encoder_of_vectors()
-        elif self.vectorizer is None:
-            vectorizer = Vectorizer(split_unspaced=True, dtype=np.float32)
         else:
-            vectorizer = clone(self.vectorizer)
+            vectorizer = default_vectorizer() if self.vectorizer is None else clone(self.vectorizer)
         n_threads(self.n_jobs)  # says what is wrong with it, if anything
         for part in (vectorizer, weighting, model):
             if part is not None:

@@ -90,7 +90,7 @@ def read_tree(file: str | None) -> LabelTree | None:
     from genus.tree.label_tree import LabelTree
 
     try:
-        return LabelTree.of(read_json(file, "--tree"))
+        return LabelTree.from_any(read_json(file, "--tree"))
     except ValueError as error:
         raise click.BadParameter(f"{file}: {str(error).rstrip('.')}", param_hint="--tree") from error
 

@@ -51,13 +51,13 @@ def _model_or_data(path: str, given: dict[str, object], option: str) -> None:
 def _data(data: str, given: dict[str, object], option: str, *, need_labels: bool) -> None:
     from genus.cli._input import Reading, check
 
-    check(data, Reading.of(given), need_labels=need_labels)
+    check(data, Reading.from_options(given), need_labels=need_labels)
 
 
 def _texts(data: str, given: dict[str, object], option: str) -> None:
     from genus.cli._input import Reading, check
 
-    check(data, Reading.of(given).of_texts(), need_labels=False)
+    check(data, Reading.from_options(given).of_texts(), need_labels=False)
 
 
 def _target(path: str, given: dict[str, object], option: str) -> None:

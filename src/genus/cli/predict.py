@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from genus.cli._checks import MODEL_OR_DATA, UNLABELED_DATA, command
 from genus.cli._auto_options import read_descriptions
+from genus.cli._checks import MODEL_OR_DATA, UNLABELED_DATA, command
 from genus.cli._input import Reading, chunks, data_options, is_multilabel, open_model
 from genus.cli._output import (
     clean,
@@ -121,7 +121,7 @@ def predict(
             else:
                 rejected = False if reject is None else reject
                 answers, probabilities = (a.tolist() for a in clf.predict_top(given.texts, top, reject=rejected))
-            rows = lines.of(given, answers, probabilities)
+            rows = lines.format(given, answers, probabilities)
             sys.stdout.write("".join(f"{line}\n" for line in rows))
             progress(done := done + len(given))
 
@@ -156,7 +156,7 @@ def _messages(messages: tuple[str, ...]) -> Table:
 class _JsonSets:
     """An object per row, with the predicted labels."""
 
-    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
+    def format(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         for i, (names, shares) in enumerate(zip(labels, probabilities, strict=True)):
             answer: dict[str, object] = {"row": given.rows[i]}
             if given.ids is not None:
@@ -170,7 +170,7 @@ class _JsonLines:
     def __init__(self, proba: bool, top: int) -> None:
         self.proba, self.top = proba, top
 
-    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
+    def format(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         for i, (names, shares) in enumerate(zip(labels, probabilities, strict=True)):
             answer: dict[str, object] = {"row": given.rows[i]}
             if given.ids is not None:
@@ -194,7 +194,7 @@ class _Lines:
         self.top = top
         self.first = True
 
-    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
+    def format(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         keys = given.ids if given.ids is not None else [f"{row:,}" for row in given.rows]
         if self.first:
             key = f"{'row' if given.ids is None else 'id':>7}"

@@ -219,13 +219,10 @@ def _has_text_options(options: dict[str, object]) -> bool:
 
 def _vectorizer(options: Params) -> Vectorizer:
     """The vectorizer that the text options describe."""
-    import numpy as np
-
-    from genus.text.vectorizer import Vectorizer
+    from genus.text.vectorizer import default_vectorizer
 
     chosen = {name: value for name, value in options.items() if name != "ngrams"}
-    words = options["analyzer"] == "word"
-    return Vectorizer(**chosen, ngram_range=options["ngrams"], split_unspaced=words, dtype=np.float32)
+    return default_vectorizer(**chosen, ngram_range=options["ngrams"])
 
 
 def _estimator(model: str, alpha: float | None, tree: str | None, settings: Params) -> Estimator:

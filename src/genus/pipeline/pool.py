@@ -23,11 +23,11 @@ from genus.base.protocol import BaseEstimator, CountsClasses, Label, State
 from genus.base.rows import SparseRows, full_rows, row_sums, take_rows
 from genus.calibration import Temperature, margin
 from genus.explain import WordEvidence
-from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.pipeline.evidence import Evidence, evidence_of, sum_terms
 from genus.pipeline.protocol import ChooseClasses
 from genus.pipeline.rejection import Rejection
 from genus.pipeline.single import TextPipeline, counts_learned, drop_words
+from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.text.inputs import Texts, as_texts
 from genus.text.vectorizer import Vectorizer
 from genus.tree.answers import TreeAnswers, check_question
@@ -145,7 +145,7 @@ class Pool(BaseEstimator):
         raise ValueError("the members of a pool do not number their documents alike; use unlearn.")
 
     def top_words(self, c: int, n: int) -> list[tuple[str, float]]:
-        """The words that speak most for a class, by the first member that counts words."""
+        """The strongest words for a class, by the first member that counts words."""
         member = next((m for m in self.members if m.vectorizer.analyzer == "word"), self.members[0])
         return member.top_words(c, n)
 
@@ -245,7 +245,7 @@ class Pool(BaseEstimator):
         if not hasattr(self, "tree_"):
             raise ValueError("a pool has no tree of classes unless labels are paths such as 'a/b', or tree= is given.")
         check_question(level, min_proba)
-        tree = TreeAnswers(TreePaths.of(self.tree_, self.classes_.tolist()))
+        tree = TreeAnswers(TreePaths.from_tree(self.tree_, self.classes_.tolist()))
         log_proba, atypical = self._log_proba_and_atypical(texts, reject)
         nodes, probabilities = tree.answers(np.exp(log_proba), level, min_proba)
         return _without(tree.named(nodes), atypical), probabilities

@@ -226,7 +226,7 @@ class TextPipeline:
 
 
 def counts_learned(vectorizer: Vectorizer, texts: Texts) -> SparseRows:
-    """Texts that were learned, counted; others are refused where they can be told."""
+    """Count texts that were learned; texts that were not are rejected if that can be detected."""
     rows, unknown = vectorizer._transform_rows(texts)
     if vectorizer._keeps_every_word and unknown.any():
         raise ValueError(f"Text {int(unknown.argmax())} has words that were never learned; nothing was unlearned.")
@@ -238,7 +238,7 @@ def drop_words(readers: Sequence[TextPipeline], unlearned: Sequence[SparseRows])
     vectorizer = readers[0].vectorizer
     if not vectorizer._grows:
         return
-    # A word that weighs nothing leaves no count to tell by.
+    # A word of weight zero leaves no trace in the counts.
     words = np.unique(np.concatenate([rows.indices[rows.data > 0] for rows in unlearned]))
     keep = np.ones(vectorizer.n_columns_, dtype=bool)
     keep[words] = np.any([parts.unlearner._has_counts(words) for parts in readers], axis=0)
