@@ -1,5 +1,7 @@
 """Word vectors and descriptions of classes in `TextClassifier`: words it was never shown, classes without a label."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from helpers.tickets import KINDS, tickets
 
 TABLE = table()
 TEXTS, LABELS = tickets(30)
-UNSEEN = [(f"{a} {b}", kind) for kind, words in SYNONYMS.items() for a, b in zip(words, words[1:], strict=False)]
+UNSEEN = [(f"{a} {b}", kind) for kind, words in SYNONYMS.items() for a, b in pairwise(words)]
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +69,9 @@ def test_contributions_of_counts_and_vectors_add_up(fitted):
         p = fitted.predict_log_proba([text])[0]
         chosen, rival = (int(np.flatnonzero(fitted.classes_ == c)[0]) for c in (why.label, why.against))
         assert why.log_odds == pytest.approx(p[chosen] - p[rival], abs=1e-4)
-        assert why.prior + sum(w.contribution for w in why.words) + sum(why.terms.values()) == pytest.approx(why.log_odds)
+        assert why.prior + sum(w.contribution for w in why.words) + sum(why.terms.values()) == pytest.approx(
+            why.log_odds
+        )
 
 
 def test_a_new_word_is_shown_with_the_training_words_it_is_like(fitted):

@@ -39,10 +39,10 @@ from genus.base.rows import take_rows
 from genus.base.tuning import TUNED
 from genus.base.validation import check_weights
 from genus.calibration import Temperature
-from genus.pipeline.vector_reader import Reader
 from genus.pipeline.label_pool import LabelPool
 from genus.pipeline.pool import Pool
 from genus.pipeline.single import TextPipeline
+from genus.pipeline.vector_reader import Reader
 from genus.text.inputs import GivenLabels
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def words_of_name(label: Label) -> str:
     return " ".join(_PIECES.findall(_CAPITAL.sub(" ", label))) if isinstance(label, str) else ""
 
 
-def descriptions_of(classes: Labels, given: Mapping[Label, str] | None) -> list[str]:
+def descriptions_of(classes: Labels, given: Mapping[Any, str] | None) -> list[str]:
     """A text for each class: what was given, or the words of its name.
 
     Raises ValueError for descriptions of other labels, and for descriptions that are no text.
@@ -79,7 +79,7 @@ class Descriptions:
 
     @classmethod
     def from_request(
-        cls, given: Mapping[Label, str] | bool | None, classes: Labels, encoder: VectorReader
+        cls, given: Mapping[Any, str] | bool | None, classes: Labels, encoder: VectorReader
     ) -> Descriptions | None:
         """Those that a user gave, or the classes' names; None where they are not wanted, or their words not known."""
         stated = given if isinstance(given, Mapping) else None

@@ -11,8 +11,8 @@ import numpy as np
 from genus.base.arrays import Float64, Int32
 from genus.base.protocol import Params
 from genus.base.rows import SparseRows, full_rows, row_sums
-from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.pipeline.pool import known_shares
+from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 

@@ -189,6 +189,7 @@ class _Search:
         problem = validation.problem(rows, np.arange(rows.n_rows))
         threads = n_threads(validation.n_jobs)
         words, bias = problem.solve(trial.settings["cost"], TUNED.label_tolerance, threads, TUNED.least_word)
+        assert isinstance(features.vectorizer, Vectorizer)
         return LabelMember(features.vectorizer, fitted, score_table(words, bias, np.zeros(validation.n_labels)))
 
     def _near(self, trial: LabelTrial) -> LabelNeighbors:

@@ -34,7 +34,7 @@ class Request:
     tree: Any = None
     class_prior: ClassPrior = "learned"
     encoder: VectorReader | None = None
-    descriptions: Mapping[Label, str] | bool | None = None  # None: the names of the classes, if they help
+    descriptions: Mapping[Any, str] | bool | None = None  # None: the names of the classes, if they help
 
     def check_budget(self) -> None:
         check_number("time_budget", self.time_budget, 1e-3, 1e9, "a positive number of seconds")

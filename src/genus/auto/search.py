@@ -23,8 +23,8 @@ from genus.base.protocol import Model, Params, Scores
 from genus.base.rows import take_rows
 from genus.base.tuning import TUNED
 from genus.calibration import Temperature, margin, pool_weights
-from genus.pipeline.vector_reader import Reader
 from genus.pipeline.rejection import Rejection
+from genus.pipeline.vector_reader import Reader
 from genus.text.weighting import TermWeighting
 
 
@@ -149,7 +149,7 @@ class Search:
         """How well descriptions alone classify the labeled documents; None without descriptions."""
         if self.descriptions is None:
             return None
-        vectors = self.features(VECTORS).counts.data.reshape(len(self.texts), -1)
+        vectors = self.features(VECTORS).counts.data.reshape(len(self.texts), -1).astype(np.float32, copy=False)
         return self.descriptions.lift(vectors[: len(codes)], codes)
 
     def fixed(self, candidate: Candidate) -> FixedDocuments | None:

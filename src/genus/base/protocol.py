@@ -221,6 +221,18 @@ class TellsDocuments(Protocol):
     def _document_evidence(self, row: SparseRows, k: int) -> list[tuple[int, int, float]]: ...
 
 
+class LinearInColumns(Protocol):
+    """The score of a class is ``coef_ @ (x - center_) + intercept_``."""
+
+    if TYPE_CHECKING:  # properties: at run time they would be computed to see whether they are there
+
+        @property
+        def coef_(self) -> Float64: ...
+
+        @property
+        def center_(self) -> Float64: ...
+
+
 class HasTree(Protocol):
     """Classes stand in a tree: answers at any level, and words by node."""
 

@@ -18,6 +18,7 @@ from genus.pipeline.protocol import FittedPipeline
 from genus.pipeline.similar import SimilarText, TrainingTexts
 from genus.pipeline.single import TextPipeline
 from genus.text.inputs import GivenLabels, Texts, pair
+from genus.text.vectorizer import Vectorizer
 
 Capability = TypeVar("Capability")
 
@@ -26,6 +27,7 @@ class ModelQuestions:
     """Questions about documents, trees, hidden nodes and relevance. Models that cannot answer say so."""
 
     _pipeline: FittedPipeline
+    _training_texts: TrainingTexts | None = None  # those of the last question for similar ones
 
     if TYPE_CHECKING:
 
@@ -74,7 +76,9 @@ class ModelQuestions:
         if not isinstance(text, str):
             raise ValueError(f"similar takes one text (str), got {type(text).__name__}.")
         check_is_fitted(self)
-        known = TrainingTexts.of(self._pipeline.pipelines)
+        known = self._training_texts
+        if known is None or known.pipeline not in self._pipeline.pipelines or not known.is_current():
+            known = self._training_texts = TrainingTexts.from_pipelines(self._pipeline.pipelines)
         if known is None:
             raise ValueError(f"{self._pipeline.name} keeps sums, not documents; use model='auto' or 'tdm'.")
         return known.similar(text, k)
@@ -141,6 +145,7 @@ class ModelQuestions:
         rows = parts.rows([text])
         chosen = parts.model._predict_rows(rows)[0] if label is None else parts.classes_[self._class_number(label)]
         shares = model._mark_rows(rows, np.array([self._class_number(chosen)], dtype=np.int32))
+        assert isinstance(parts.vectorizer, Vectorizer)
         spans = mark_spans(text, parts.vectorizer, rows.indices, shares)
         background, relevant, own = rows.data @ shares / max(float(rows.data @ shares.sum(axis=1)), 1e-300)
         return MarkedText(text, chosen.item(), spans, float(relevant), float(background), float(own))

@@ -144,7 +144,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         tree: Any = None,
         class_prior: Any = "learned",
         vectors: Any = "auto",
-        descriptions: Mapping[Label, str] | bool | None = None,
+        descriptions: Mapping[Any, str] | bool | None = None,
         random_state: int = 0,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -172,7 +172,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         *,
         unlabeled: Texts | None = None,
         groups: ArrayLike | None = None,
-        classes: Mapping[Label, str] | Iterable[Label] | None = None,
+        classes: Mapping[Any, str] | Iterable[Label] | None = None,
     ) -> Self:
         """Learn from texts and their labels.
 
@@ -422,7 +422,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
         unlabeled: Texts | None,
-        classes: Mapping[Label, str] | Iterable[Label] | None,
+        classes: Mapping[Any, str] | Iterable[Label] | None,
     ) -> ChosenPool:
         if holds_sets(labels):
             stated = (
@@ -454,8 +454,8 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
             )  # fmt: skip
 
     def _declared(
-        self, classes: Mapping[Label, str] | Iterable[Label] | None
-    ) -> tuple[list[Label] | None, Mapping[Label, str] | bool | None]:
+        self, classes: Mapping[Any, str] | Iterable[Label] | None
+    ) -> tuple[list[Label] | None, Mapping[Any, str] | bool | None]:
         """The classes that were declared, and their descriptions."""
         if classes is None:
             return None, self.descriptions
@@ -466,7 +466,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         return labels, stated or self.descriptions
 
     def _request(
-        self, encoder: VectorReader | None = None, descriptions: Mapping[Label, str] | bool | None = None
+        self, encoder: VectorReader | None = None, descriptions: Mapping[Any, str] | bool | None = None
     ) -> Request:
         n_threads(self.n_jobs)  # says what is wrong with it, if anything
         weighting = self._new_weighting()

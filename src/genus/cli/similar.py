@@ -16,7 +16,9 @@ from genus.errors import DataError
 @click.argument("model", type=MODEL)
 @click.argument("text")
 @click.option("-k", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="How many texts to show.")
-@click.option("--data", type=TEXTS, metavar="FILE", help="The training data, to show the texts and not only their rows.")
+@click.option(
+    "--data", type=TEXTS, metavar="FILE", help="The training data, to show the texts and not only their rows."
+)
 @data_options
 @json_option
 def similar(model: str, text: str, k: int, data: str | None, how: Reading, as_json: bool) -> None:

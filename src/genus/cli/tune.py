@@ -26,7 +26,8 @@ _TUNING_BUDGET = 600.0
 @json_option
 def tune(
     data: str, out: str | None, unlabeled: str | None, time_budget: float, objective: str, tree: str | None,
-    class_prior: str | dict[str, float], vectors: str, describe: str | None, seed: int, jobs: int | None, how: Reading, as_json: bool,
+    class_prior: str | dict[str, float], vectors: str, describe: str | None, seed: int, jobs: int | None,
+    how: Reading, as_json: bool,
 ) -> None:  # fmt: skip
     """Search for the best model, and show the leaderboard.
 

@@ -84,7 +84,7 @@ class Pool(BaseEstimator):
         pool_temperature: Temperature | None = None,
         prior_corrections: Mapping[Label, float] | None = None,
         tree: LabelTree | None = None,
-        descriptions: Mapping[Label, str] | None = None,
+        descriptions: Mapping[Any, str] | None = None,
         description_weight: float = 0.0,
     ) -> Pool:
         pool = cls()
@@ -281,8 +281,8 @@ class Pool(BaseEstimator):
             counts = vectorizer._partial_fit_rows(texts)
             for member in self.readers(vectorizer):
                 member.learn_counts(counts, labels, sample_weight)
-        for member, *described in self._described(np.setdiff1d(self.classes_, known)):
-            member.learn_counts(*described)
+        for member, rows, described, weights in self._described(np.setdiff1d(self.classes_, known)):
+            member.learn_counts(rows, described, weights)
 
     def unlearn(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> None:
         for member in self.members:
@@ -295,8 +295,8 @@ class Pool(BaseEstimator):
             unlearned[id(member)] = member.unlearn_counts(learned[id(member.vectorizer)], labels, sample_weight)
         for vectorizer in self.vectorizers:
             drop_words(readers := self.readers(vectorizer), [unlearned[id(member)] for member in readers])
-        for member, *described in self._described(np.setdiff1d(known, self.classes_)):
-            member.unlearn_counts(*described)
+        for member, rows, described, weights in self._described(np.setdiff1d(known, self.classes_)):
+            member.unlearn_counts(rows, described, weights)
 
     def _described(self, classes: Labels) -> Iterator[tuple[TextPipeline, SparseRows, Labels, Float64]]:
         """Members that learn descriptions, with those of classes that came or went with their labeled texts."""

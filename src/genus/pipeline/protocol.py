@@ -14,8 +14,8 @@ from genus.base.arrays import Float64
 from genus.base.labels import Labels
 from genus.base.protocol import Label, Params, Targets
 from genus.pipeline.evidence import Evidence
+from genus.pipeline.vector_reader import Reader
 from genus.text.inputs import Texts
-from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class PoolMember(Protocol):
     def settings(self) -> Params: ...
 
     @property
-    def vectorizer(self) -> Vectorizer: ...
+    def vectorizer(self) -> Reader: ...
 
 
 class FittedPipeline(Protocol):
@@ -55,7 +55,7 @@ class FittedPipeline(Protocol):
     def classes_(self) -> Labels: ...
 
     @property
-    def vectorizer(self) -> Vectorizer: ...
+    def vectorizer(self) -> Reader: ...
 
     @property
     def weighting(self) -> TermWeighting | None: ...

@@ -20,8 +20,9 @@ from genus.base.documents import DocumentAccumulator, Documents
 from genus.base.labels import Labels
 from genus.base.protocol import Label
 from genus.base.rows import to_matrix, unit_rows
-from genus.pipeline.vector_reader import VectorReader
 from genus.pipeline.single import TextPipeline
+from genus.pipeline.vector_reader import VectorReader
+from genus.text.vectorizer import Vectorizer
 
 
 class SimilarText(NamedTuple):
@@ -35,61 +36,69 @@ class SimilarText(NamedTuple):
 class TrainingTexts:
     """The texts that a pipeline's model keeps, by their words and by the vectors of these."""
 
-    def __init__(self, pipeline: TextPipeline, encoder: VectorReader | None) -> None:
-        self.pipeline = pipeline
-        self.encoder = encoder
+    def __init__(self, pipeline: TextPipeline, vectorizer: Vectorizer, encoder: VectorReader | None) -> None:
+        self.pipeline, self.vectorizer, self.encoder = pipeline, vectorizer, encoder
+        documents = _documents(pipeline)
+        assert documents is not None
+        self.documents = documents
 
     @classmethod
-    def of(cls, pipelines: Sequence[TextPipeline]) -> TrainingTexts | None:
+    def from_pipelines(cls, pipelines: Sequence[TextPipeline]) -> TrainingTexts | None:
         """Those of the first pipeline whose model keeps its documents, words before n-grams of characters."""
         encoder = next((p.vectorizer for p in pipelines if isinstance(p.vectorizer, VectorReader)), None)
-        keep = [p for p in pipelines if isinstance(getattr(p.model, "_accumulator", None), DocumentAccumulator)]
-        keep.sort(key=lambda p: p.vectorizer.analyzer != "word")
-        return cls(keep[0], encoder) if keep else None
+        keep = [p for p in pipelines if _documents(p) is not None]
+        for p in sorted(keep, key=lambda p: p.vectorizer.analyzer != "word"):
+            if isinstance(p.vectorizer, Vectorizer):
+                meaning = encoder if p.vectorizer.n_hash is None and p.vectorizer.analyzer == "word" else None
+                return cls(p, p.vectorizer, meaning)
+        return None
 
     def similar(self, text: str, k: int) -> list[SimilarText]:
         """The k most similar training texts, the most similar first."""
         row = to_matrix(unit_rows(self.pipeline.rows([text])))
         cosines = np.asarray(self._words @ row.toarray()[0])
         if self.encoder is not None:
-            cosines = (cosines + self._vectors @ self._vector(text, row)) / 2
+            cosines = (cosines + self._vectors @ self._vector(self.encoder, text, row)) / 2
         best = np.argsort(-cosines, kind="stable")[:k]
-        labels: Labels = self._documents.labels[self._documents.codes[best]]
-        return [SimilarText(*found) for found in zip(best.tolist(), labels.tolist(), cosines[best].tolist(), strict=True)]
+        labels: Labels = self.documents.labels[self.documents.codes[best]]
+        return [
+            SimilarText(*found) for found in zip(best.tolist(), labels.tolist(), cosines[best].tolist(), strict=True)
+        ]
 
-    @property
-    def _documents(self) -> Documents:
-        accumulator = self.pipeline.model._accumulator
-        assert isinstance(accumulator, DocumentAccumulator)
-        return accumulator.documents()
+    def is_current(self) -> bool:
+        """Whether the model still has the same texts."""
+        return _documents(self.pipeline) is self.documents
 
     @cached_property
     def _words(self) -> sparse.csr_array:
-        return to_matrix(unit_rows(self._documents.rows))
+        return to_matrix(unit_rows(self.documents.rows))
 
     @cached_property
     def _vectors(self) -> Float32:
         """Of each training text, of length one: the sum of its words' vectors, times their weights."""
-        assert self.encoder is not None
-        return _of_length_1(to_matrix(self._documents.rows).astype(np.float32) @ self._vocabulary)
+        return _of_length_1(to_matrix(self.documents.rows).astype(np.float32) @ self._vocabulary)
+
+    def _vector(self, encoder: VectorReader, text: str, row: sparse.csr_array) -> Float32:
+        """The same of a text that asks; words that no training text has weigh as the others do on average."""
+        vector: Float32 = (row.astype(np.float32) @ self._vocabulary)[0]
+        words = encoder.words(text)
+        new = [word for word, n in zip(words, self.vectorizer._transform_rows(words)[1], strict=True) if n]
+        weight = float(row.data.mean()) if row.nnz else 1.0
+        return _of_length_1((vector + weight * encoder.encode(new).vectors.sum(axis=0))[np.newaxis])[0]
 
     @cached_property
     def _vocabulary(self) -> Float32:
         """The vectors of the words that are counted."""
         assert self.encoder is not None
-        return self.encoder.encode(self.pipeline.vectorizer._words.unpack()).vectors
+        return self.encoder.encode(self.vectorizer._words.unpack()).vectors
 
-    def _vector(self, text: str, row: sparse.csr_array) -> Float32:
-        """The same of a text that asks; words that no training text has weigh as the others do on average."""
-        assert self.encoder is not None
-        vector = (row.astype(np.float32) @ self._vocabulary)[0]
-        words = self.encoder.words(text)
-        new = [word for word, n in zip(words, self.pipeline.vectorizer._transform_rows(words)[1], strict=True) if n]
-        weight = float(row.data.mean()) if row.nnz else 1.0
-        return _of_length_1((vector + weight * self.encoder.encode(new).vectors.sum(axis=0))[np.newaxis])[0]
+
+def _documents(pipeline: TextPipeline) -> Documents | None:
+    """The documents that a pipeline's model keeps, if it does."""
+    accumulator = getattr(pipeline.model, "_accumulator", None)
+    return accumulator.documents() if isinstance(accumulator, DocumentAccumulator) else None
 
 
 def _of_length_1(vectors: Float32) -> Float32:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-
+    return np.asarray(np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0), dtype=np.float32)

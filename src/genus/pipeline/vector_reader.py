@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from genus.base.arrays import Float32, Float64, Int32
+from genus.base.arrays import Float64, Int32
 from genus.base.protocol import BaseEstimator, State, offers
 from genus.base.rows import SparseRows, full_rows
 from genus.explain import WordEvidence
-from genus.text.encoder import Encoded, Encoder, TellsParts
+from genus.text.encoder import Encoded, Encoder, HasWords, TellsParts
 from genus.text.inputs import Texts
 from genus.text.vectorizer import Vectorizer
 from genus.vectors.adapters import storable
@@ -54,28 +54,43 @@ class VectorReader(BaseEstimator):
         found = self.encode(texts)
         return full_rows(found.vectors), found.n_unknown
 
+    def _stream_rows(self, text: str) -> SparseRows:
+        return self._transform_rows([text])[0]
+
     def _fit_rows(self, texts: Texts) -> SparseRows:
         return self._transform_rows(texts)[0]
 
     def _partial_fit_rows(self, texts: Texts) -> SparseRows:
         return self._transform_rows(texts)[0]
 
-    def words(self, text: str) -> list[str]:
-        """The distinct words of a text that have a vector, where the encoder tells words."""
-        return [word for word, *_ in self.source.parts(text) if " " not in word] if self.tells_words else []
-
-    def nearest(self, words: Sequence[str], among: Sequence[str], k: int = 3) -> list[tuple[str, ...]]:
-        """For each word, the k of other words that are nearest in meaning, where the encoder tells words."""
-        others = [word for word in among if " " not in word]
-        source = self.source
-        if not offers(source, TellsParts):
-            return [()] * len(words)
-        return [tuple(near for near, _ in source.nearest(word, others, k)) for word in words]
+    # Where the encoder tells words apart
 
     @property
     def tells_words(self) -> bool:
         """Whether the vector of a text is a sum over its words."""
         return offers(self.source, TellsParts)
+
+    def words(self, text: str) -> list[str]:
+        """The distinct words of a text that have a vector."""
+        source = self.source
+        return [word for word, *_ in source.parts(text) if " " not in word] if offers(source, TellsParts) else []
+
+    def nearest(self, words: Sequence[str], among: Sequence[str], k: int = 3) -> list[tuple[str, ...]]:
+        """For each word, the k of other words that are nearest in meaning."""
+        others, source = [word for word in among if " " not in word], self.source
+        if not offers(source, TellsParts):
+            return [()] * len(words)
+        return [tuple(near for near, _ in source.nearest(word, others, k)) for word in words]
+
+    def top_words(self, slopes: Float64, n: int) -> list[tuple[str, float]]:
+        """The words of the table whose vectors add most to a score that grows by ``slopes``; none without a table."""
+        source = self.source
+        if not offers(source, HasWords):
+            return []
+        words = [word for word in source.words if " " not in word and not word.startswith("##")]
+        worth = source.encode(words, self.n_jobs).vectors @ slopes
+        best = np.argsort(-worth, kind="stable")[:n]
+        return [(words[i], float(worth[i])) for i in best]
 
     def word_evidence(self, text: str, slopes: Float64, center: Float64) -> list[WordEvidence] | None:
         """What each word adds to the score slopes @ (x - center) of the text's vector x.
@@ -83,14 +98,17 @@ class VectorReader(BaseEstimator):
         A word is compared with the mean text: its part of x, less its share of the center. None where the encoder
         reads a text as a whole.
         """
-        if not self.tells_words:
+        source = self.source
+        if not offers(source, TellsParts):
             return None
-        parts = self.source.parts(text)
+        parts = source.parts(text)
         middle = float(center @ slopes) / max(sum(n for word, n, _ in parts if " " not in word), 1)
         return [
             WordEvidence(word, n, float(part @ slopes) - (middle * n if " " not in word else 0.0))
             for word, n, part in parts
         ]
+
+    # Keeping
 
     def _get_state(self) -> State:
         return {"source": storable(self.source)}

@@ -45,3 +45,9 @@ class TellsParts(Protocol):
     def nearest(self, word: str, among: Iterable[str], k: int) -> list[tuple[str, float]]:
         """The words of `among` nearest to a word, with their cosines, the nearest first."""
         ...
+
+
+class HasWords(Encoder, Protocol):
+    """Knows a list of words, each with a vector."""
+
+    words: list[str]
