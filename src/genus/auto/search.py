@@ -215,7 +215,7 @@ class Search:
     ) -> tuple[float, Float64, list[CandidateTrial]]:
         """The shrunk value of a pool of these, and their weights in it."""
         parts = [scores[id(t)] for t in trials]
-        weights = pool_weights(parts, self.validation.codes, _equal_shares([t.candidate for t in trials]))
+        weights = pool_weights(parts, self.validation.codes, _first_weights([t.candidate for t in trials]))
         if weights.min() == 0:
             return -np.inf, weights, trials  # one of them is not needed
         measured = self.validation.measure(np.add.reduce([w * s for w, s in zip(weights, parts, strict=True)])).value
@@ -235,7 +235,10 @@ class Search:
 
     def reweighted(self, members: Sequence[Member]) -> list[Member]:
         """The same members with weights that fit their scores."""
-        parts, start = [self._calibrated(m.trial) for m in members], _equal_shares([m.trial.candidate for m in members])
+        parts, start = (
+            [self._calibrated(m.trial) for m in members],
+            _first_weights([m.trial.candidate for m in members]),
+        )
         weights = pool_weights(parts, self.validation.codes, start)
         return [replace(m, weight=float(w)) for m, w in zip(members, weights, strict=True)]
 
@@ -297,8 +300,10 @@ class Search:
         return [t.row(weights.get(id(t), 0.0)) for t in sorted(self.trials, key=lambda t: -t.value)]
 
 
-def _equal_shares(candidates: Sequence[Candidate]) -> Float64:
-    """Weights that add up to one: half for models of vectors and half for the others, where there are both."""
+def _first_weights(candidates: Sequence[Candidate]) -> Float64:
+    """Weights that add up to one, equal for models of vectors and for the others, which share it as is usual."""
     vectors = np.array([c.reads_vectors for c in candidates])
-    groups = [group for group in (vectors, ~vectors) if group.any()]
-    return np.asarray(np.sum([group / group.sum() for group in groups], axis=0) / len(groups))
+    if vectors.all() or not vectors.any():
+        return np.full(len(candidates), 1 / len(candidates))
+    share = TUNED.vector_share
+    return np.where(vectors, share / vectors.sum(), (1 - share) / (~vectors).sum())

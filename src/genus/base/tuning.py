@@ -51,6 +51,7 @@ class Tuning:
     # Vectors, and descriptions of classes
     description_gain: float = 0.1  # by how much descriptions that classify all texts are thought to improve a model
     description_weights: tuple[float, ...] = (1.0, 3.0)  # of one, in labeled documents
+    vector_share: float = 0.65  # of models of vectors in a pool, where few labeled texts tell
     lone_description_weight: float = 3.0  # of one, where some classes have no labeled text
     description_log_scale: float = 0.0  # of the temperature, where no labeled text tells it
     least_coverage: float = 0.7  # of the words of texts that the table that ships knows: else it is left out

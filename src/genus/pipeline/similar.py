@@ -90,7 +90,8 @@ class TrainingTexts:
     def _vocabulary(self) -> Float32:
         """The vectors of the words that are counted."""
         assert self.encoder is not None
-        return self.encoder.encode(self.vectorizer._words.unpack()).vectors
+        vectors: Float32 = self.encoder.encode(self.vectorizer._words.unpack()).vectors
+        return vectors
 
 
 def _documents(pipeline: TextPipeline) -> Documents | None:
