@@ -84,13 +84,18 @@ def test_a_pool_says_that_its_documents_have_no_common_numbers():
 def counted(monkeypatch):
     """The vectorizers that counted and the encoders that read, in order."""
     calls = []
-    for cls, name in ((Vectorizer, "_transform_rows"), (VectorReader, "encode")):
 
-        def noted(self, texts, read=getattr(cls, name)):
+    def note(cls, name):
+        read = getattr(cls, name)
+
+        def noted(self, texts):
             calls.append(id(self))
             return read(self, texts)
 
         monkeypatch.setattr(cls, name, noted)
+
+    note(Vectorizer, "_transform_rows")
+    note(VectorReader, "encode")
     return calls
 
 

@@ -235,11 +235,8 @@ class Search:
 
     def reweighted(self, members: Sequence[Member]) -> list[Member]:
         """The same members with weights that fit their scores."""
-        parts, start = (
-            [self._calibrated(m.trial) for m in members],
-            _first_weights([m.trial.candidate for m in members]),
-        )
-        weights = pool_weights(parts, self.validation.codes, start)
+        start = _first_weights([m.trial.candidate for m in members])
+        weights = pool_weights([self._calibrated(m.trial) for m in members], self.validation.codes, start)
         return [replace(m, weight=float(w)) for m, w in zip(members, weights, strict=True)]
 
     def pool_value(self, members: Sequence[Member], handicap: float) -> float:
