@@ -143,6 +143,19 @@ class ScoreTable:
         if len(self.indptr) != len(counts.indptr):
             raise ValueError("the score table and the counts know different numbers of words.")
 
+    def check(self) -> None:
+        """Raise ValueError unless every cell is that of a class: for code that does not check what it indexes by."""
+        if not self._is_sound:
+            raise ValueError("the model's score table is inconsistent: the file is damaged.")
+
+    @cached_property
+    def _is_sound(self) -> bool:
+        starts, classes = self.indptr, self.classes
+        return bool(
+            starts[0] == 0 and starts[-1] == len(classes) and (starts[1:] >= starts[:-1]).all()
+            and classes.min(initial=0) >= 0 and classes.max(initial=-1) < len(self.bias)
+        )  # fmt: skip
+
     def check_shapes(self) -> None:
         for name in self.__dataclass_fields__:
             array, kinds = getattr(self, name), _KINDS.get(name, ("float64",))

@@ -336,9 +336,13 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         persistence.save(self, path)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Open a file that `save` wrote: by memory map, in milliseconds."""
-        loaded = persistence.load(path)
+    def load(cls, path: str | PathLike[str], *, mmap: bool = True, verify: bool = False) -> Self:
+        """Open a file that `save` wrote: by memory map, in milliseconds.
+
+        With ``mmap=False`` it is read into memory, and the file may change afterwards; with ``verify=True`` every array
+        is compared with its checksum. See `genus.io.load`.
+        """
+        loaded = persistence.load(path, mmap=mmap, verify=verify)
         if not isinstance(loaded, cls):
             raise ModelFileError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
         return loaded

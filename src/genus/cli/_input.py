@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from genus.cli._output import clean
 
 if TYPE_CHECKING:
     from genus.base.protocol import Label
@@ -146,6 +149,28 @@ def open_model(path: str) -> TextClassifier:
     from genus.classifier.text_classifier import TextClassifier
 
     return TextClassifier.load(path)
+
+
+lock_option = click.option(
+    "--lock-timeout",
+    type=click.FloatRange(0),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for another process that is changing the model.",
+)
+
+
+@contextmanager
+def model_to_change(path: str, timeout: float) -> Iterator[TextClassifier]:
+    """A model that no other `genus learn` or `forget` changes until this ends."""
+    from genus.io.locks import LockedError, changing
+
+    try:
+        with changing(path, timeout, lambda who: click.echo(f"genus: {clean(who)}: waiting", err=True)):
+            yield open_model(path)
+    except LockedError as error:  # exit code 1: nothing is wrong with the input
+        raise click.ClickException(str(error)) from error
 
 
 def is_multilabel(clf: TextClassifier) -> bool:

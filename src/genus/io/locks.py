@@ -108,9 +108,7 @@ def _is_ours(descriptor: int, lock: Path) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        if error.errno in _BUSY:
-            return False
-        return True  # a file system without locks
+        return error.errno not in _BUSY  # others come from file systems without locks
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(lock))
     except FileNotFoundError:
