@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.checksum import checksum
 
 from genus import RefinedNB, TextClassifier, _core
 from genus.cli import main
@@ -22,7 +23,6 @@ from genus.errors import ModelFileError
 from genus.io import load, model_file, save
 from genus.io.safetensors import CHECKSUMS
 from genus.io.safetensors_header import read_header
-from tests.reference.checksum import checksum
 
 pytestmark = pytest.mark.kernel
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -166,7 +166,7 @@ def test_wild_indices_of_a_large_model_are_refused_before_they_are_used(array, t
         damaged = RefinedNB()
         damaged._set_state(state)
         with pytest.raises(ValueError, match="score table is inconsistent"):
-            damaged.coef_
+            damaged.coef_  # noqa: B018 (it is a property)
 
 
 def test_a_model_in_memory_does_not_need_its_file(saved, texts):
