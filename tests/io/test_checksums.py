@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.checksum import checksum
 
 from genus import RefinedNB, TextClassifier, _core
 from genus.cli import main
@@ -23,6 +22,7 @@ from genus.errors import ModelFileError
 from genus.io import load, model_file, save
 from genus.io.safetensors import CHECKSUMS
 from genus.io.safetensors_header import read_header
+from reference.checksum import checksum
 
 pytestmark = pytest.mark.kernel
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -32,7 +32,7 @@ from genus.base.posterior import PosteriorClassifier
 from genus.base.rows import MatrixLike, SparseRows, add_duplicates, slice_rows, to_rows, width_of
 from genus.base.score_table import ScoreTable
 from genus.base.statistics import Accumulator, Batch, ClassCounts
-from genus.base.validation import check_labels, check_not_negative, check_weights
+from genus.base.validation import check_labels, check_not_negative, check_weights, refuse_missing
 
 if TYPE_CHECKING:
     from genus.base.protocol import Samples
@@ -139,6 +139,7 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
         -------
         self
         """
+        refuse_missing(y)
         X, y = validate_data(self, X, y, accept_sparse="csr")
         return self._fit_rows(self._training_rows(X), y, sample_weight)
 

@@ -448,6 +448,11 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         weighting = self._new_weighting()
         name = "nb" if self._is_auto else self.model  # where nothing can be left out there is nothing to choose by
         model = make_model(name) if isinstance(name, str) else clone(name)
+        if "n_jobs" not in model.get_params(deep=False):
+            raise ValueError(
+                f"model must be a classifier of one label per text, got {type(model).__name__}; for sets of labels use "
+                "model='auto', or put a Vectorizer before it in a Pipeline of scikit-learn."
+            )
         if self.vectorizer is None:
             vectorizer = Vectorizer(split_unspaced=True, dtype=np.float32)
         else:

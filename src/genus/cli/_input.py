@@ -33,6 +33,8 @@ class Reading:
     sep: str | None
     label_separator: str | None
     skip_missing: bool
+    max_text: float
+    max_expansion: float
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Reading:
@@ -61,6 +63,22 @@ _OPTIONS = [
         help="Separator between the labels of one row, e.g. ';'. Not needed for JSON lists.",
     ),
     click.option("--skip-missing", is_flag=True, help="Skip rows without text or label."),
+    click.option(
+        "--max-text",
+        type=click.FloatRange(0, min_open=True),
+        default=64,
+        show_default=True,
+        metavar="MB",
+        help="The longest text to accept.",
+    ),
+    click.option(
+        "--max-expansion",
+        type=click.FloatRange(1),
+        default=100,
+        show_default=True,
+        metavar="TIMES",
+        help="How many times its size a compressed file may expand to (256 MB are always accepted).",
+    ),
 ]
 
 
@@ -140,6 +158,8 @@ def read_json(file: str, option: str) -> object:
     """The JSON in a file that an option names."""
     try:
         return json.loads(Path(file).read_text("utf-8"))
+    except RecursionError as error:
+        raise click.BadParameter(f"{file}: is nested too deeply for a tree", param_hint=option) from error
     except (OSError, ValueError) as error:
         reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error).rstrip(".")
         raise click.BadParameter(f"{file}: {reason}", param_hint=option) from error

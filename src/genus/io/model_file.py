@@ -97,7 +97,7 @@ def load(path: Path, *, mmap: bool = True, verify: bool = False) -> Any:
         if metadata.get(_CHECKSUM, expected := _checksum_of(metadata["genus"])) != expected:
             raise FormatError(f"is damaged: the description of its model does not have the checksum {expected}")
         _safetensors.check_arrays(metadata, arrays, None if verify else _CHECKED_BYTES)
-        return _Decoder(arrays).node(tree)
+        return _Decoder(arrays).node(tree, fitted=True)
     except (OSError, ValueError, MemoryError, RecursionError) as error:
         raise ModelFileError(f"{os.fspath(path)}: {reason_of(error)}") from error
 
@@ -259,57 +259,66 @@ class _Decoder:
     def __init__(self, arrays: dict[str, Array]) -> None:
         self.arrays = arrays
 
-    def node(self, node: object) -> Any:
+    def node(self, node: object, *, fitted: bool) -> Any:
         name, params, state = _parts(node)
         if name not in CLASSES:
             raise FormatError(f"holds a {name[:60]!r}, which is no class of this genus")
         cls = _resolve(name)
         retired = RETIRED_PARAMETERS.get(name, {})
         named = [(retired.get(key, key), value) for key, value in params.items()]
-        arguments = {key: self.value(value, f"{name}'s {key[:60]}") for key, value in named if key is not None}
+        arguments = {
+            key: self.value(value, f"{name}'s {key[:60]}", fitted=False) for key, value in named if key is not None
+        }
         try:
             model = cls(**arguments)
         except Exception as error:  # a hostile file may provoke anything
             raise FormatError(f"holds a {name} with wrong parameters: {reason_of(error)}") from error
+        if fitted != (state is not None):
+            raise FormatError(f"is damaged: a {name} in it is {'not fitted' if fitted else 'fitted'}")
         if state is not None:
-            values = {key: self.value(value, f"{name}'s {key[:60]}") for key, value in state.items()}
+            values = {key: self.value(value, f"{name}'s {key[:60]}", fitted=True) for key, value in state.items()}
             try:
+                if hasattr(model, "_check_parameters"):
+                    model._check_parameters()
                 model._set_state(values)
             except Exception as error:
                 reason = f"no {error}" if isinstance(error, KeyError) else reason_of(error)
                 raise FormatError(f"holds a {name} that cannot be restored: {reason}") from error
         return model
 
-    def value(self, value: Any, where: str) -> Any:
+    def value(self, value: Any, where: str, *, fitted: bool) -> Any:
         if isinstance(value, list):
-            return [self.value(item, where) for item in value]
+            return [self.value(item, where, fitted=fitted) for item in value]
         if not isinstance(value, dict):
             return value
         if "$" not in value:
-            return {key: self.value(item, where) for key, item in value.items()}
+            return {key: self.value(item, where, fitted=fitted) for key, item in value.items()}
         try:
-            return self.tagged(value, where)
+            return self.tagged(value, where, fitted)
         except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise FormatError(f"is damaged: {where} is not as genus writes it") from error
 
-    def tagged(self, value: JsonObject, where: str) -> Any:
+    def tagged(self, value: JsonObject, where: str, fitted: bool) -> Any:
+        def inner(item: object) -> Any:
+            return self.value(item, where, fitted=fitted)
+
         match value["$"]:
             case "array":
                 return self.arrays[value["name"]]
             case "strings":
                 return self.strings(value, where)
             case "object":
-                return self.node({key: item for key, item in value.items() if key != "$"})
+                return self.node({key: item for key, item in value.items() if key != "$"}, fitted=fitted)
             case "tuple":
-                return tuple(self.value(item, where) for item in value["items"])
+                return tuple(map(inner, value["items"]))
             case "set":
                 return set(_strings(value["items"]))
             case "frozenset":
                 return frozenset(_strings(value["items"]))
             case "dict":
-                return {self.value(key, where): self.value(item, where) for key, item in value["items"]}
+                return {inner(key): inner(item) for key, item in value["items"]}
             case "scalar":
-                return _scalar(_DTYPES[value["dtype"]], self.value(value["value"], where))
+                return _scalar(_DTYPES[value["dtype"]], inner(value["value"]))
             case "float":
                 return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[value["value"]]
             case "dtype":

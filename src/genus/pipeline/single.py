@@ -219,6 +219,8 @@ class TextPipeline:
         vectorizer, model, weighting = state["vectorizer"], state["model"], state.get("weighting")
         if not isinstance(vectorizer, Vectorizer) or not offers(model, ScoresRows):
             raise ValueError("a vectorizer and a model were expected")
+        if vectorizer.n_columns_ < getattr(model, "n_features_in_", 0):
+            raise ValueError("the model has more columns than the vectorizer")
         if not (weighting is None or isinstance(weighting, TermWeighting)):
             raise ValueError("a weighting was expected")
         return cls(vectorizer, weighting, cast(Model, model))

@@ -266,6 +266,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _set_state(self, state: State) -> None:
         words, table = state["words"], state["table"]
+        if not (isinstance(table, np.ndarray) and table.dtype == np.uint64 and table.ndim == 1):
+            raise ValueError("the vocabulary's table must be a one-dimensional array of uint64.")
         if len(words) > 0 and len(table) < 2 * len(words):
             raise ValueError("the vocabulary's table has a wrong size")
         self._words, self._table = words, table
@@ -378,6 +380,16 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         if not callable(self.analyzer) and self.analyzer not in ("word", "char", "char_wb"):
             raise ValueError(f"analyzer must be 'word', 'char', 'char_wb' or a function, got {self.analyzer!r}.")
+        if isinstance(self.analyzer, type):
+            raise ValueError(f"analyzer must be a function, got the type {self.analyzer.__name__}.")
+        if not isinstance(self.token_pattern, str):
+            raise ValueError(f"token_pattern must be a regular expression (str), got {self.token_pattern!r}.")
+        if not (self.tokenizer is None or callable(self.tokenizer)):
+            raise ValueError(f"tokenizer must be a function or None, got {self.tokenizer!r}.")
+        try:
+            np.dtype(self.dtype)
+        except (TypeError, ValueError, KeyError):
+            raise ValueError(f"dtype must be a type of numbers, such as 'float64', got {self.dtype!r}.") from None
         if self.strip_accents not in (None, "unicode", "ascii"):
             raise ValueError(f"strip_accents must be 'unicode', 'ascii' or None, got {self.strip_accents!r}.")
         try:
