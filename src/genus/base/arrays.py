@@ -116,11 +116,8 @@ def n_threads(n_jobs: int | None) -> int:
         return available_cores()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a non-zero integer, got {n_jobs!r}.")
-    return (
-        min(int(n_jobs), max(_MOST_THREADS, available_cores()))
-        if n_jobs > 0
-        else max(1, available_cores() + 1 + int(n_jobs))
-    )
+    cores = available_cores()
+    return min(int(n_jobs), max(_MOST_THREADS, cores)) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 def available_cores() -> int:

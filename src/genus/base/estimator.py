@@ -357,7 +357,10 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
         """log p(c) by the documents' summed weights, as ``fit_prior`` and ``class_prior`` have it."""
         n_classes = len(weights)
         if self.class_prior is not None:
-            prior = np.asarray(self.class_prior, dtype=np.float64)
+            try:
+                prior = np.asarray(self.class_prior, dtype=np.float64)
+            except (TypeError, ValueError):
+                prior = np.zeros(0)  # numbers of classes are positive: refused below
             if prior.shape != (n_classes,) or not (prior >= 0).all() or not math.isclose(prior.sum(), 1.0):
                 raise ValueError(
                     f"class_prior must be {n_classes} probabilities that sum to 1, one for each class, "

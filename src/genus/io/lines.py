@@ -31,9 +31,7 @@ class Limits(NamedTuple):
     """How much one text and one compressed file may take of memory."""
 
     max_text: int = 64 * 10**6  # bytes of a line, a row or a file of a folder
-    max_expansion: float = (
-        100.0  # of a compressed file, times its size; up to `_HARMLESS` it may be more
-    )
+    max_expansion: float = 100.0  # of a compressed file, times its size; up to `_HARMLESS` it may be more
 
 
 _HARMLESS = 256 * 10**6

@@ -219,8 +219,9 @@ class TextPipeline:
         vectorizer, model, weighting = state["vectorizer"], state["model"], state.get("weighting")
         if not isinstance(vectorizer, Vectorizer) or not offers(model, ScoresRows):
             raise ValueError("a vectorizer and a model were expected")
-        if vectorizer.n_columns_ < getattr(model, "n_features_in_", 0):
-            raise ValueError("the model has more columns than the vectorizer")
+        n_columns = getattr(model, "n_features_in_", vectorizer.n_columns_)
+        if vectorizer.n_columns_ != n_columns:
+            raise ValueError(f"the vectorizer has {vectorizer.n_columns_:,} columns, the model {n_columns:,}")
         if not (weighting is None or isinstance(weighting, TermWeighting)):
             raise ValueError("a weighting was expected")
         return cls(vectorizer, weighting, cast(Model, model))

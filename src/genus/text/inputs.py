@@ -66,7 +66,11 @@ def _as_array(labels: GivenLabels) -> NDArray[Any]:
         raise ValueError(f"labels must be one label per text, in a sequence, got a {describe(labels)}.")
     array = np.asarray(labels)
     if array.dtype.kind in "US" and isinstance(labels, (list, tuple)) and not all_text(labels):
-        array = np.array(labels, dtype=object)
+        absent = [label is None or label != label for label in labels]
+        if any(absent):
+            array = np.array(
+                [None if gone else label for label, gone in zip(labels, absent, strict=True)], dtype=object
+            )
     return array
 
 

@@ -248,6 +248,8 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         """Values of a path's nodes, the class's first and the uniform distribution's last, by name."""
         paths = self._parameters.paths
         names = [*(paths.name(node) for node in paths.path(c)[::-1].tolist()), UNIFORM]
+        if len(names) != len(values):
+            raise ValueError("the columns of the score table do not follow the tree: the model file is damaged.")
         return dict(zip(names, map(float, values), strict=True))
 
     def _class_number(self, label: object) -> int:

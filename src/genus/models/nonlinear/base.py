@@ -63,6 +63,8 @@ class Learned:
         )  # fmt: skip
         if not sound:
             raise ValueError("the classes and their nodes do not belong together.")
+        if not (np.isfinite(self.class_count).all() and np.isfinite(self.node_count).all()):
+            raise ValueError("class_count and node_count must be finite.")
 
 
 class HiddenNodesClassifier(PosteriorClassifier[Rows]):

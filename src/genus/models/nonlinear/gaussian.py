@@ -68,7 +68,8 @@ class GaussianTable:
         size = max(1, _BLOCK // len(self.log_node_prior))
         for begin in range(0, len(X), size):
             # What is farther out would overflow, and is as far for every node.
-            points = np.clip(self.scaling.apply(X[begin : begin + size]), -_FARTHEST, _FARTHEST)
+            with np.errstate(over="ignore"):
+                points = np.clip(self.scaling.apply(X[begin : begin + size]), -_FARTHEST, _FARTHEST)
             scores = self.component_scores(points)
             _core.average_posteriors(scores, self.node_starts, prior, out[begin : begin + size], n_threads)
         return out
