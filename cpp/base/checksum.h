@@ -2,8 +2,8 @@
 //
 // Four sums s_i run side by side, each over every fourth pair of 64-bit words (a, b) of the data:
 //   s_i <- fold(a ^ k_i ^ s_i, b ^ k_{i+4}),   fold(x, y) = low(x y) ^ high(x y)
-// The last 64 bytes are filled up with zeros; the length is mixed in at the end. One multiplication for 16 bytes: as fast
-// as memory is read. It finds damage, not forgery.
+// The last 64 bytes are filled up with zeros; the length is mixed in at the end. One multiplication for 16
+// bytes: as fast as memory is read. It finds damage, not forgery.
 #pragma once
 
 #include <array>
