@@ -129,9 +129,9 @@ def check_arrays(metadata: Mapping[str, str], arrays: Mapping[str, Array], n_byt
     expected = _checksums(metadata[CHECKSUMS], arrays)
     left = sum(array.nbytes for array in arrays.values()) if n_bytes is None else n_bytes
     for name in sorted(arrays, key=lambda name: (arrays[name].dtype.kind not in "iu", arrays[name].nbytes, name)):
-        left -= arrays[name].nbytes
-        if left < 0:
+        if arrays[name].nbytes > left:
             continue
+        left -= arrays[name].nbytes
         found = checksum(_bytes_of(arrays[name]))
         if found != expected[name]:
             raise FormatError(
