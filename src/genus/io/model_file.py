@@ -13,7 +13,7 @@ An object persists if it has scikit-learn's ``get_params``, and ``_get_state`` a
 and take a dict of arrays, `Strings`, JSON values and other such objects. Arrays come back as read-only views
 of the mapped file: a model that changes its arrays in place copies them first.
 
-Since version 0.2 the metadata also carry a checksum of each array (``genus_checksums``) and of that JSON text
+The metadata also carry a checksum of each array (``genus_checksums``) and of that JSON text
 (``genus_checksum``). Files without them open as before; earlier versions ignore them.
 """
 

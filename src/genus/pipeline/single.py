@@ -225,6 +225,8 @@ class TextPipeline:
         vectorizer, model, weighting = state["vectorizer"], state["model"], state.get("weighting")
         if not isinstance(vectorizer, Vectorizer) or not offers(model, ScoresRows):
             raise ValueError("a vectorizer and a model were expected")
+        if not (weighting is None or isinstance(weighting, TermWeighting)):
+            raise ValueError("a weighting was expected")
         made = cls(vectorizer, weighting, cast(Model, model))
         if vectorizer.n_columns_ < made.n_columns:  # it has more where a model refused texts with new words
             raise ValueError(f"the vectorizer has {vectorizer.n_columns_:,} columns, the model {made.n_columns:,}")
