@@ -384,7 +384,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"analyzer must be 'word', 'char', 'char_wb' or a function, got {self.analyzer!r}.")
         if isinstance(self.analyzer, type):
             raise ValueError(f"analyzer must be a function, got the type {self.analyzer.__name__}.")
-        if not isinstance(self.token_pattern, str):
+        if self.tokenizer is None and not isinstance(self.token_pattern, str):
             raise ValueError(f"token_pattern must be a regular expression (str), got {self.token_pattern!r}.")
         if not (self.tokenizer is None or callable(self.tokenizer)) or isinstance(self.tokenizer, type):
             raise ValueError(f"tokenizer must be a function or None, got {self.tokenizer!r}.")
