@@ -278,9 +278,9 @@ class _Decoder:
         if state is not None:
             values = {key: self.value(value, f"{name}'s {key[:60]}", fitted=True) for key, value in state.items()}
             try:
+                model._set_state(values)
                 if hasattr(model, "_check_parameters"):
                     model._check_parameters()
-                model._set_state(values)
             except Exception as error:
                 reason = f"no {error}" if isinstance(error, KeyError) else reason_of(error)
                 raise FormatError(f"holds a {name} that cannot be restored: {reason}") from error
