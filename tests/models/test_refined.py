@@ -248,7 +248,7 @@ def test_state_that_does_not_fit_is_refused():
         RefinedNB()._set_state(state | {"table_indptr": state["table_indptr"][:-1]})
     with pytest.raises(ValueError, match="different numbers of words|table_indptr must rise"):
         RefinedNB()._set_state(state | {"table_factors": np.ones(1)})
-    with pytest.raises(ValueError, match="of different length"):
+    with pytest.raises(ValueError, match="of different length|hold numbers from"):
         RefinedNB()._set_state(state | {"table_bias": state["table_bias"][:-1]})
 
 
