@@ -454,6 +454,7 @@ SOURCES = [
     Source("imdb", "data", "imdb", "research", 90_000, texts),
     Source("20news", "data", "20news-bydate-raw", "research", 60_000, newsgroups),
     Source("trec", "data", "trec-questions", "research", 6_000, texts),
+    Source("arxiv", "data", "arxiv_abstracts", "research", 60_000, texts),
     Source("ohsumed", "data", "ohsumed23", "research", 40_000, texts),
     Source("reuters", "data", "reuters21578-modapte90", "research", 40_000, titled),
 ]
