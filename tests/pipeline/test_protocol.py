@@ -10,7 +10,7 @@ from genus.text.vectorizer import Vectorizer
 from helpers.tickets import tickets
 
 TEXTS, LABELS = tickets(60)
-ADDITIVE = {"nb", "tdm", "kdc", "knn", "hs", "hm", "refined", "plsa"}
+ADDITIVE = {"nb", "tdm", "kdc", "knn", "hs", "hm", "refined", "plsa", "gaussian"}
 MIXTURES = {"tdm", "kdc", "knn"}
 
 # The models that have each capability; all others lack it.
@@ -22,8 +22,8 @@ WHO = {
     protocol.LearnsOnline: {"dmnb"},
     protocol.LearnsUnlabeled: {"nlhb"},
     protocol.RemembersDocuments: MIXTURES,
-    protocol.LeavesOneOut: MIXTURES | {"nb"},
-    protocol.LeavesRowsOut: MIXTURES | {"nb"},
+    protocol.LeavesOneOut: MIXTURES | {"nb", "gaussian"},
+    protocol.LeavesRowsOut: MIXTURES | {"nb", "gaussian"},
     protocol.Retunes: ADDITIVE | {"dmnb", "rtm"},
     protocol.ScoresPath: {"refined"},
     protocol.TellsSources: MIXTURES,

@@ -2,7 +2,7 @@
 
 `Model` is what every model of counts does. The other protocols are capabilities that some models have: code that
 needs one asks ``offers(model, Unlearns)``. They hold methods only, so that asking computes nothing.
-Assignments at the end make mypy check that the models of genus are what they are taken for.
+The functions at the end make mypy check that the models of genus have these capabilities.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     class BaseEstimator:
-        """scikit-learn's. That has no types, so that mypy would take its subclasses for anything and check nothing."""
+        """scikit-learn's, with types. Without them mypy would treat subclasses as Any and check nothing."""
 
         def get_params(self, deep: bool = True) -> Params: ...
 
@@ -111,7 +111,7 @@ class Model(ScoresRows, Estimator, Protocol):
 
 
 class CountsClasses(Protocol):
-    """Knows how many documents each class has, by their weights."""
+    """Has the summed document weights of each class."""
 
     @property
     def class_count_(self) -> Float64: ...
@@ -151,7 +151,7 @@ class Unlearns(Protocol):
 
 
 class RemembersDocuments(Protocol):
-    """Keeps its documents: tells which carry an answer, and takes them out by number."""
+    """Keeps its documents: names those that contribute to an answer, and unlearns them by number."""
 
     def _neighbors_rows(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]: ...
 
@@ -236,7 +236,7 @@ class HasTree(Protocol):
 
 
 class TellsNodes(Protocol):
-    """A class is made of hidden nodes, told by their words and documents."""
+    """A class consists of hidden nodes, shown by their words and documents."""
 
     if TYPE_CHECKING:  # a property: at run time it would be computed to see whether it is there
 
@@ -251,7 +251,7 @@ class TellsNodes(Protocol):
 
 
 class MarksWords(Protocol):
-    """Tells for each word whether it is about the class, background, or the text's own."""
+    """Marks each word as about the class, background, or the text's own."""
 
     def _mark_rows(self, rows: SparseRows, codes: Int32) -> Float64: ...
 
@@ -274,6 +274,7 @@ class KeepsState(Protocol):
 
 
 if TYPE_CHECKING:
+    from genus.models.dense_gaussian import DenseGaussian
     from genus.models.discriminative.model import DiscriminativeNB
     from genus.models.document_mixture.models import (
         KernelDensityClassifier,
@@ -289,7 +290,7 @@ if TYPE_CHECKING:
 
     _DocumentMixture: TypeAlias = TiedDocumentMixture | KernelDensityClassifier | NearestNeighborsClassifier
     _Tree: TypeAlias = HierarchicalShrinkage | HierarchicalMixture
-    _Additive: TypeAlias = MultinomialNB | RefinedNB | PLSAClassifier | _DocumentMixture | _Tree
+    _Additive: TypeAlias = DenseGaussian | MultinomialNB | RefinedNB | PLSAClassifier | _DocumentMixture | _Tree
     _Every: TypeAlias = _Additive | DiscriminativeNB | NonlinearBayes | RelevanceTopicModel
 
     def _every(model: _Every) -> tuple[Model, KeepsState]:
@@ -306,7 +307,7 @@ if TYPE_CHECKING:
     ) -> tuple[RemembersDocuments, LeavesRowsOut, TellsSources, TellsDocuments]:
         return model, model, model, model
 
-    def _naive_bayes(model: MultinomialNB) -> LeavesRowsOut:
+    def _leaves_out(model: DenseGaussian | MultinomialNB) -> LeavesRowsOut:
         return model
 
     def _refined(model: RefinedNB) -> ScoresPath:

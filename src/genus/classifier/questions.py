@@ -1,4 +1,4 @@
-"""What only some models can tell, asked of a `TextClassifier`."""
+"""Methods of `TextClassifier` that only some models support."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from genus.base.protocol import HasTree, Label, MarksWords, RemembersDocuments, 
 from genus.explain import HiddenNode
 from genus.models.relevance.marking import MarkedText, Review, mark_spans
 from genus.pipeline.protocol import FittedPipeline
+from genus.pipeline.similar import SimilarText, TrainingTexts
 from genus.pipeline.single import TextPipeline
 from genus.text.inputs import GivenLabels, Texts, pair
 
@@ -52,7 +53,7 @@ class ModelQuestions:
     def neighbors(self, texts: Texts, k: int = 10) -> tuple[Int64, Float64]:
         """The k training documents that carry each text's posterior: their numbers, as learned, and shares.
 
-        Only models that remember their documents ("tdm", "kdc", "knn") can tell.
+        Only models that remember their documents ("tdm", "kdc", "knn") support this.
         """
         return self._with_documents().neighbors(texts, k)
 
@@ -64,6 +65,19 @@ class ModelQuestions:
         self._with_documents()
         self._pipeline.unlearn_documents(numbers)
         return self
+
+    def similar(self, text: str, k: int = 10) -> list[SimilarText]:
+        """The k training texts nearest to a text: by the words they share and, with vectors, by meaning.
+
+        For models that keep their documents, which pools of "auto" mostly have.
+        """
+        if not isinstance(text, str):
+            raise ValueError(f"similar takes one text (str), got {type(text).__name__}.")
+        check_is_fitted(self)
+        known = TrainingTexts.of(self._pipeline.pipelines)
+        if known is None:
+            raise ValueError(f"{self._pipeline.name} keeps sums, not documents; use model='auto' or 'tdm'.")
+        return known.similar(text, k)
 
     # Models with a tree of classes: "hs", "hm"
 
@@ -102,7 +116,7 @@ class ModelQuestions:
     def hidden_nodes(self, label: Label, n: int = 10) -> list[HiddenNode]:
         """The kinds of document that a class is made of, with n words each.
 
-        Only models of hidden nodes ("nlhb") can tell.
+        Only models of hidden nodes ("nlhb") support this.
         """
         parts, model = self._first_with(TellsNodes, "has no hidden nodes; use model='nlhb'")
         c = self._class_number(label)
@@ -119,7 +133,7 @@ class ModelQuestions:
     def mark(self, text: str, label: Label = None) -> MarkedText:
         """Which words of a text are about `label` (by default the predicted one), background, or the text's own.
 
-        Only "rtm" can tell.
+        Only "rtm" supports this.
         """
         if not isinstance(text, str):
             raise ValueError(f"mark takes one text (str), got {type(text).__name__}.")
@@ -134,7 +148,7 @@ class ModelQuestions:
     def review(self, texts: Texts, labels: GivenLabels) -> Review:
         """How much of each labelled text is about its label, and which labels may be wrong.
 
-        Only "rtm" can tell. The texts are those it was trained with, or others.
+        Only "rtm" supports this. The texts are those it was trained with, or others.
         """
         parts, model = self._with_marks()
         read, own = pair(texts, labels)

@@ -27,7 +27,7 @@ ChooseClasses: TypeAlias = Callable[[Float64], tuple[int, int]]  # from log P(c 
 
 
 class PoolMember(Protocol):
-    """What can be told of a member of a pool."""
+    """A member of a pool, as it is shown to users."""
 
     @property
     def name(self) -> str: ...
@@ -93,7 +93,7 @@ class FittedPipeline(Protocol):
     # Evidence
 
     def explained(self, text: str, choose: ChooseClasses) -> tuple[Float64, Evidence]:
-        """log P(c | text), and what speaks for one class against another; the text is counted and scored once."""
+        """log P(c | text), and the evidence for one class against another; the text is counted and scored once."""
 
     def top_words(self, c: int, n: int) -> list[tuple[str, float]]: ...
 

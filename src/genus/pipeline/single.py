@@ -27,6 +27,7 @@ from genus.base.protocol import (
     offers,
 )
 from genus.base.rows import SparseRows, to_matrix
+from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.pipeline.evidence import Evidence, evidence_of
 from genus.pipeline.protocol import ChooseClasses
 from genus.text.inputs import Texts
@@ -40,7 +41,7 @@ Capability = TypeVar("Capability")
 class TextPipeline:
     """What a `TextClassifier` is made of."""
 
-    vectorizer: Vectorizer
+    vectorizer: Reader
     weighting: TermWeighting | None
     model: Model
 
@@ -217,7 +218,7 @@ class TextPipeline:
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> TextPipeline:
         vectorizer, model, weighting = state["vectorizer"], state["model"], state.get("weighting")
-        if not isinstance(vectorizer, Vectorizer) or not offers(model, ScoresRows):
+        if not isinstance(vectorizer, (Vectorizer, VectorReader)) or not offers(model, ScoresRows):
             raise ValueError("a vectorizer and a model were expected")
         if not (weighting is None or isinstance(weighting, TermWeighting)):
             raise ValueError("a weighting was expected")
@@ -225,7 +226,7 @@ class TextPipeline:
 
 
 def counts_learned(vectorizer: Vectorizer, texts: Texts) -> SparseRows:
-    """Texts that were learned, counted; others are refused where they can be told."""
+    """Count texts that were learned; texts that were not are rejected if that can be detected."""
     rows, unknown = vectorizer._transform_rows(texts)
     if vectorizer._keeps_every_word and unknown.any():
         raise ValueError(f"Text {int(unknown.argmax())} has words that were never learned; nothing was unlearned.")
@@ -237,7 +238,7 @@ def drop_words(readers: Sequence[TextPipeline], unlearned: Sequence[SparseRows])
     vectorizer = readers[0].vectorizer
     if not vectorizer._grows:
         return
-    # A word that weighs nothing leaves no count to tell by.
+    # A word of weight zero leaves no trace in the counts.
     words = np.unique(np.concatenate([rows.indices[rows.data > 0] for rows in unlearned]))
     keep = np.ones(vectorizer.n_columns_, dtype=bool)
     keep[words] = np.any([parts.unlearner._has_counts(words) for parts in readers], axis=0)
