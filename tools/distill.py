@@ -27,6 +27,7 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
+import math
 import random
 import re
 import string
@@ -263,7 +264,7 @@ class Regression:
         alone = (alone - alone[known.squeeze(1)].mean(dim=0)) * known
         counts = torch.tensor([frequency.get(name, 0) for name in names], device=alone.device)
         rank = counts.argsort(descending=True, stable=True).argsort().float()
-        return alone * (torch.log(2 + rank) / np.log(len(names))).unsqueeze(1)
+        return alone * (torch.log(2 + rank) / math.log(len(names))).unsqueeze(1)
 
     def best_pairs(self, predicted: Tensor, n: int, block: int = 150_000) -> list[str]:
         """The pairs that, each added alone, would raise the cosines of predicted to wanted vectors most.
@@ -312,7 +313,8 @@ def main_directions(X: Design, E: Tensor) -> Tensor:
     """The orthogonal directions in which the texts' vectors are longest, as columns."""
     texts = normalize(X.matrix @ E, dim=1)
     values, vectors = torch.linalg.eigh((texts.T @ texts).double())
-    return vectors[:, values.argsort(descending=True)[:N_DIMENSIONS]].float()
+    main: Tensor = vectors[:, values.argsort(descending=True)[:N_DIMENSIONS]].float()
+    return main
 
 
 def write_table(path: Path, names: Sequence[str], E: Tensor, corpus: str) -> None:

@@ -45,10 +45,9 @@ class Teacher:
 
     def encode_pieces(self, pieces: Sequence[str]) -> Tensor:
         """The vectors of pieces in the teacher's own vocabulary; zero where it has no such piece."""
-        ids = [self.tokenizer.token_to_id(piece) for piece in pieces]
-        start, end = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
-        known = torch.tensor([i is not None for i in ids], device=self.device).unsqueeze(1)
-        return self.encode_ids([[start, i or 0, end] for i in ids]) * known
+        ids = self.tokenizer.get_vocab()
+        known = torch.tensor([piece in ids for piece in pieces], device=self.device).unsqueeze(1)
+        return self.encode_ids([[ids["[CLS]"], ids.get(piece, 0), ids["[SEP]"]] for piece in pieces]) * known
 
     @torch.inference_mode()
     def encode_ids(self, ids: Sequence[Sequence[int]], tokens_per_batch: int = 1 << 16) -> Tensor:
