@@ -24,10 +24,10 @@ struct DenseTable {
 // threads, any split of the rows and every machine. Returns whether all of x lies within -2^20 and 2^20;
 // otherwise out is of no use.
 //
-// Cost: a multiplication and an addition per row, column and class, in vectors of classes. Rows go by
-// sixteens, 128 KB at most in double precision at 1,000 columns; for each such block the panels are read
-// once, 8 bytes per column and class, from the second cache as long as they fit there. The processor's
-// arithmetic is the limit from about 4 classes on, reading the rows below.
+// Cost: a multiplication and an addition per row, column and class, in vectors of classes, which is the limit
+// from about 8 classes on; below, reading and rounding the rows. Sixteen rows are centered at a time (128 KB
+// of doubles at 1,000 columns), and the panels are read once for them: 8 bytes per column and class, from the
+// second cache where they fit there.
 template <class Value>
 bool dense_scores(std::span<const Value> rows, const DenseTable& table, std::span<double> out, int n_threads,
                   SimdLevel level = simd_level());

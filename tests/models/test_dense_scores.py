@@ -79,7 +79,8 @@ def test_levels_threads_and_splits_do_not_change_a_bit(n, n_columns, n_classes, 
     rng = np.random.default_rng(seed)
     table, X = random_table(n_classes, n_columns, rng), random_rows(n, n_columns, dtype, rng)
     x = np.rint(X * 2.0**GRID_BITS) * 2.0**-GRID_BITS
-    textbook = np.where(x.any(axis=1, keepdims=True), (x - table.center) @ table.coef.T + table.bias, table.scaled_prior)
+    textbook = (x - table.center) @ table.coef.T + table.bias
+    textbook[~x.any(axis=1)] = table.scaled_prior
     sizes = 1 + np.abs(x - table.center) @ np.abs(table.coef.T)
     first = scores_at(LEVELS[0], table, X)
     assert (np.abs(first - textbook) <= 1e-12 * sizes).all()
@@ -123,7 +124,8 @@ def test_arrays_that_do_not_belong_together_are_refused():
     panels, bias = table._panels
     fitting = [X, table.center, panels, bias, table.scaled_prior, out, 1]
     assert _core.dense_scores(*fitting)
-    for i, wrong in enumerate([X[:, :3].copy(), table.center[:3], panels[:1], bias[:8], table.scaled_prior[:8], out[:2]]):
+    too_small = [X[:, :3].copy(), table.center[:3], panels[:1], bias[:8], table.scaled_prior[:8], out[:2]]
+    for i, wrong in enumerate(too_small):
         with pytest.raises(ValueError, match="dense scores"):
             _core.dense_scores(*fitting[:i], wrong, *fitting[i + 1 :])
 
