@@ -258,8 +258,8 @@ class DenseGaussian(GenerativeClassifier[GaussianTable]):
     The scores of a vector depend on the model and the vector alone, to the bit: not on ``n_jobs``, on the vectors asked
     together with it, or on the processor. The sums that are learned are exact everywhere. Parameters are computed from
     them by LAPACK, and scores of vectors that are left out by BLAS: they are equal for any ``n_jobs``, but their last
-    digits may differ between machines and numbers of BLAS threads; those of a vector left out, also with the others left
-    out in the same call.
+    digits may differ between machines and numbers of BLAS threads; for vectors that are left out, also with the others
+    in the same call.
 
     Learning n vectors takes three products of d x d x n, about 0.5 s for 100,000 vectors of 128 columns on a core; then
     d^3 / 3 for the table; an answer takes C d, leaving one out d^2 + 5 C d.
