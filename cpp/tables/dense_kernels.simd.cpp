@@ -7,10 +7,10 @@
 namespace genus {
 namespace {
 
-// Columns handled at once where rows are centered.
-constexpr std::int64_t group = 8;
-using Group __attribute__((vector_size(group * sizeof(double)))) = double;
-using Truth __attribute__((vector_size(group * sizeof(double)))) = std::int64_t;
+// What a vector register holds.
+constexpr int lanes = std::is_same_v<GENUS_SIMD_LEVEL, V4> ? 8 : std::is_same_v<GENUS_SIMD_LEVEL, V3> ? 4 : 2;
+using Lanes __attribute__((vector_size(lanes * sizeof(double)))) = double;
+using Truth __attribute__((vector_size(lanes * sizeof(double)))) = std::int64_t;
 
 constexpr double largest = 1 << 20;
 // A double of this size has no digits below 2^-30: adding it rounds to the grid, half to even, and taking it
@@ -18,18 +18,18 @@ constexpr double largest = 1 << 20;
 constexpr double rounder = 1.5 * (1 << 22);
 
 template <class Value>
-inline __attribute__((always_inline)) void center_group(const Value* from, const double* middle, double* out,
+inline __attribute__((always_inline)) void center_lanes(const Value* from, const double* middle, double* out,
                                                         Truth& in_range, Truth& filled) {
-  using Values __attribute__((vector_size(group * sizeof(Value)))) = Value;
+  using Values __attribute__((vector_size(lanes * sizeof(Value)))) = Value;
   Values values;
-  Group center;
+  Lanes center;
   std::memcpy(&values, from, sizeof values);
   std::memcpy(&center, middle, sizeof center);
-  const Group x = __builtin_convertvector(values, Group);
+  const Lanes x = __builtin_convertvector(values, Lanes);
   in_range &= (x >= -largest) & (x <= largest);
-  const Group on_grid = (x + rounder) - rounder;
+  const Lanes on_grid = (x + rounder) - rounder;
   filled |= on_grid != 0.0;
-  const Group centered = on_grid - center;
+  const Lanes centered = on_grid - center;
   std::memcpy(out, &centered, sizeof centered);
 }
 
@@ -37,25 +37,21 @@ template <class Value>
 RowState center_row(const Value* x, const double* center, std::int64_t n, double* out) {
   Truth in_range = Truth{} - 1, filled{};
   std::int64_t j = 0;
-  for (; j + group <= n; j += group) center_group(x + j, center + j, out + j, in_range, filled);
+  for (; j + lanes <= n; j += lanes) center_lanes(x + j, center + j, out + j, in_range, filled);
   if (j < n) {
-    Value last[group] = {};
-    double middle[group] = {};
+    Value last[lanes] = {};
+    double middle[lanes] = {};
     std::copy(x + j, x + n, last);
     std::copy(center + j, center + n, middle);
-    center_group(last, middle, out + j, in_range, filled);
+    center_lanes(last, middle, out + j, in_range, filled);
   }
   RowState state{true, false};
-  for (int i = 0; i < group; ++i) {
+  for (int i = 0; i < lanes; ++i) {
     state.in_range &= in_range[i] != 0;
     state.filled |= filled[i] != 0;
   }
   return state;
 }
-
-// What a vector register holds.
-constexpr int lanes = std::is_same_v<GENUS_SIMD_LEVEL, V4> ? 8 : std::is_same_v<GENUS_SIMD_LEVEL, V3> ? 4 : 2;
-using Lanes __attribute__((vector_size(lanes * sizeof(double)))) = double;
 
 // Sums held in registers. An addition waits for the one before in its chain: so many keep the machine busy.
 constexpr int chains = 8;
@@ -72,10 +68,12 @@ void score_rows(const CenteredRows& rows, std::int64_t r, const double* panel, c
       std::memcpy(&column, panel + j * panel_width + i * lanes, sizeof column);
       for (int k = 0; k < n_rows; ++k) sums[k][i] += x[k * rows.stride + j] * column;
     }
-  Lanes biases[count];
-  std::memcpy(biases, bias, sizeof biases);
   for (int k = 0; k < n_rows; ++k) {
-    for (int i = 0; i < count; ++i) sums[k][i] += biases[i];
+    for (int i = 0; i < count; ++i) {
+      Lanes constant;
+      std::memcpy(&constant, bias + i * lanes, sizeof constant);
+      sums[k][i] += constant;
+    }
     double* const to = out.scores + (r + k) * out.stride;
     if (out.n_classes == count * lanes)
       std::memcpy(to, sums[k], sizeof sums[k]);
