@@ -120,7 +120,7 @@ class Search:
             try:
                 self.features(feature_set)
             except ValueError:
-                if not self._features:
+                if not self._features.keys() - {VECTORS}:
                     raise
                 del self.feature_sets[feature_set]
         return feature_set in self.feature_sets

@@ -51,7 +51,7 @@ def _read_table(path: str | os.PathLike[str]) -> tuple[str, Entries]:
     if flags["lowercase"] is None:
         flags["lowercase"] = True
     name = metadata.get("name") or Path(path).name
-    about = {key: value for key, value in metadata.items() if key not in ("name", *flags)}
+    about = {key: value for key, value in metadata.items() if key not in ("name", safetensors.CHECKSUMS, *flags)}
     words = Strings(arrays["words.utf8"], arrays["words.offsets"])
     return name, Entries.checked(words, arrays["vectors"], arrays.get("scales"), about=about, **flags)
 
