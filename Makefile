@@ -10,7 +10,7 @@ SETUP = @if test -x $(BIN)/python; then python=$(BIN)/python; else python=$(PYTH
   command -v $$python >/dev/null || { echo "genus: needs Python 3.11 or newer, and there is no $$python:" \
   "sudo apt-get install python3-venv python3-dev" >&2; exit 1; }; $$python tools/setup.py
 
-.PHONY: setup run dev demo test test-all lint format stubs docs bench bench-accuracy sanitize test-oldest portable wheels clean results
+.PHONY: setup run dev demo test test-all lint format stubs docs bench bench-accuracy sanitize test-oldest portable wheels sdist clean results
 
 setup: dev
 
@@ -101,6 +101,10 @@ portable:
 wheels:
 	$(SETUP) run wheels
 	@$(BIN)/python tools/wheels.py $(PYTHONS)
+
+# The source distribution, in dist/, installed from its own requirements and tried.
+sdist: run
+	@$(BIN)/python tools/sdist.py
 
 clean:
 	rm -rf $(VENV) .venv-sanitize .venv-peers .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \

@@ -13,7 +13,12 @@ import genus
 from genus import TextClassifier, Vectorizer, load
 from genus._registry import MODELS
 
-TEXTS = ["my card was charged twice", "refund the wrong charge", "the printer is out of paper", "printer jams again"] * 5
+TEXTS = [
+    "my card was charged twice",
+    "refund the wrong charge",
+    "the printer is out of paper",
+    "printer jams again",
+] * 5
 LABELS = ["money/card", "money/card", "office/printer", "office/printer"] * 5
 
 

@@ -1,5 +1,5 @@
-// A small fork-safe parallel for: threads live for one call, so a forked child never waits for a lost pool. With
-// GENUS_SERIAL, for machines without threads (WebAssembly), everything runs in the thread of the caller.
+// A small fork-safe parallel for: threads live for one call, so a forked child never waits for a lost pool.
+// With GENUS_SERIAL, for machines without threads (WebAssembly), everything runs in the thread of the caller.
 #pragma once
 
 #include <algorithm>

@@ -102,7 +102,8 @@ Expansions expansions(const ExpansionArrays& arrays) {
 
 // The tables of the interpreter that runs, which need not be the one that genus was compiled with.
 void bind_unicode(nb::module_& m) {
-  m.def("use_unicode", &use_unicode, "version"_a, "Whether the tables of this Unicode version are compiled in.");
+  m.def("use_unicode", &use_unicode, "version"_a,
+        "Whether the tables of this Unicode version are compiled in.");
   m.def(
       "use_characters",
       [](const In<std::int32_t>& records, const In<std::uint16_t>& page_of, const In<std::uint16_t>& pages,

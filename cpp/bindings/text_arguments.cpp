@@ -45,8 +45,9 @@ void check_length(std::size_t row, std::size_t length) {
 }
 
 #ifdef Py_LIMITED_API
-// The stable ABI does not show how a str lies in memory. It gives UTF-8: for ASCII, the str's own bytes; for other texts
-// a copy that the str keeps. A str with lone surrogates has no UTF-8, and is copied for this call.
+// The stable ABI does not show how a str lies in memory. It gives UTF-8: for ASCII, the str's own bytes; for
+// other texts a copy that the str keeps. A str with lone surrogates has no UTF-8, and is copied for this
+// call.
 Text view_of_str(PyObject* s, std::vector<std::function<void()>>& releases) {
   Py_ssize_t size = 0;
   const char* utf8 = PyUnicode_AsUTF8AndSize(s, &size);

@@ -59,7 +59,8 @@ bool is_ascii(const Text& text) {
   return any < 0x80;
 }
 
-// UTF-8 of the first 256 characters, written with a byte for each; false where there are others, or damaged bytes.
+// UTF-8 of the first 256 characters, written with a byte for each; false where there are others, or damaged
+// bytes.
 bool to_latin1(const Text& text, std::vector<std::uint8_t>& out) {
   const auto* p = static_cast<const std::uint8_t*>(text.data);
   out.resize(text.length);

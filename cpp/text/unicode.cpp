@@ -28,7 +28,8 @@ constexpr CharacterTable compiled(const CompiledVersion& version) {
 constinit CharacterTable table = compiled(*std::rbegin(compiled_versions));
 
 std::span<const std::uint32_t> expansion(std::uint32_t code, const Expansions& all) {
-  const auto at = static_cast<std::size_t>(std::lower_bound(all.keys.begin(), all.keys.end(), code) - all.keys.begin());
+  const auto at =
+      static_cast<std::size_t>(std::lower_bound(all.keys.begin(), all.keys.end(), code) - all.keys.begin());
   return all.targets.subspan(all.offsets[at], all.offsets[at + 1] - all.offsets[at]);
 }
 
@@ -65,7 +66,9 @@ bool use_unicode(std::string_view version) {
   return true;
 }
 
-void use_characters(const CharacterTable& other) { table = other; }
+void use_characters(const CharacterTable& other) {
+  table = other;
+}
 
 void append_lower(std::span<const std::uint32_t> text, std::vector<std::uint32_t>& out) {
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,5 +1,5 @@
-// Characters as Python sees them: \w, \s, str.lower and NFKD, by the tables of one Unicode version: that of the
-// interpreter, which the bindings choose when they are imported.
+// Characters as Python sees them: \w, \s, str.lower and NFKD, by the tables of one Unicode version: that of
+// the interpreter, which the bindings choose when they are imported.
 #pragma once
 
 #include <cstdint>
