@@ -1,9 +1,9 @@
 """Compile the native kernels with Clang for other machines: does the code depend on one compiler?
 
 Every kernel is compiled for Linux on x86-64 and arm64, macOS on arm64, Windows on x86-64 and, without threads,
-WebAssembly, warnings being errors; nothing is linked or run. The compiler comes with `ziglang`. For x86-64 the vector code is compiled as it will be used,
-and its assembly is read: each level must use its own registers, and must not define a function that the linker could
-take for another level's.
+WebAssembly, warnings being errors; nothing is linked or run. The compiler comes with `ziglang`. For x86-64 the vector
+code is compiled as it will be used, and its assembly is read: each level must use its own registers, and not define a
+function that the linker could take for another level's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Put what is needed into .venv, and do nothing where it is there already: setup.py GOAL ...
 
 run: what genus needs to be built and to run; dev: what tests and lint need besides; bench: the peers of the benchmarks;
-portable: a compiler for other machines; wheels: what checks wheels besides; build: genus itself, compiled again where its C++ code has changed.
+portable: a compiler for other machines; wheels: that, and what checks wheels; build: genus itself, compiled again where
+its C++ code has changed.
 
 What was done last is known by hashes of what it was made from, in .venv/stamps: an edit of pyproject.toml that changes
 no requirement installs nothing. What the machine lacks is said in one line. The output of pip and of the compiler is in
