@@ -15,6 +15,7 @@ from benchmarks.report import environment, print_environment, print_summary, wri
 # Section: module and function. Imported when run, since each brings peers of its own.
 SECTIONS = {
     "counting": ("counting", "run"),
+    "vectors": ("vectors", "run"),
     "models": ("models", "run"),
     "end_to_end": ("end_to_end", "run"),
     "online": ("online", "run"),

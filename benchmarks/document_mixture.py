@@ -82,7 +82,7 @@ def _compare(bench: Bench, table: Table, corpus: Corpus) -> None:
 
 def _index(bench: Bench, table: Table, data: str, model: TiedDocumentMixture) -> None:
     documents = model._documents
-    timed = race({INDEXING: Entry(lambda: InvertedIndex.of(documents, 1))}, bench.repeat)
+    timed = race({INDEXING: Entry(lambda: InvertedIndex.from_documents(documents, 1))}, bench.repeat)
     speed = len(documents.rows.indices) / timed.median(INDEXING) / 1e6
     table.add(
         (data, INDEXING, "", f"{speed:.1f} M entries/s", ""),

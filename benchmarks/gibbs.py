@@ -74,7 +74,7 @@ def run(bench: Bench) -> Table:
 
 def _sampler(counts: Any, labels: Any, n_threads: int) -> Callable[[], None]:
     rows = to_rows(counts)
-    documents = LabelledRows.of(rows, np.arange(rows.n_rows), labels, int(labels.max()) + 1)
+    documents = LabelledRows.from_rows(rows, np.arange(rows.n_rows), labels, int(labels.max()) + 1)
     chains = Chains(documents, rows.n_columns, alpha=50.0, beta=0.1, n_chains=1, seed=0, n_threads=n_threads)
 
     def sweep(n: int = SWEEPS) -> None:

@@ -43,13 +43,13 @@ class Spread(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Spread:
+    def from_values(cls, values: Sequence[float]) -> Spread:
         return cls(statistics.median(values), min(values), max(values))
 
     @classmethod
     def of_ratios(cls, above: Sequence[float], below: Sequence[float]) -> Spread:
         """Of paired ratios: what disturbs the machine for a round disturbs both sides of its ratio."""
-        return cls.of([a / b for a, b in zip(above, below, strict=True)])
+        return cls.from_values([a / b for a, b in zip(above, below, strict=True)])
 
     def __str__(self) -> str:
         return f"{significant(self.median)}× ({significant(self.low)}–{significant(self.high)})"

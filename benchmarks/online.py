@@ -153,7 +153,7 @@ def _one_by_one(bench: Bench, table: Table, corpus: Corpus, *, with_river: bool)
         is_ours = name.startswith("genus")
         _add(
             table, (corpus.name, "one by one", name), median, 1 / median,
-            None if is_ours else Spread.of([median / ours]), None, 1 / median, ONE_BY_ONE if is_ours else None,
+            None if is_ours else Spread.from_values([median / ours]), None, 1 / median, ONE_BY_ONE if is_ours else None,
         )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def run(bench: Bench) -> Table:
         return table
     bench.say(f"repeated EM of {corpus.name}")
     X, y = Vectorizer(dtype=np.float32).fit_transform(corpus.train.texts), np.array(corpus.train.labels)
-    slow = ScipyEM.of(X, y)
+    slow = ScipyEM.from_documents(X, y)
     entries = {SCIPY: Entry(slow.run)}
     entries[SVM] = Entry(lambda: make_pipeline(TfidfVectorizer(), LinearSVC()).fit(corpus.train.texts, y))
     entries["texts"] = Entry(lambda: TextClassifier(_model(1), n_jobs=1).fit(corpus.train.texts, y))
@@ -79,7 +79,7 @@ class ScipyEM(NamedTuple):
     classes: list[tuple[Any, Any, Any]]  # of each: its documents, the same by words, and their initial shares
 
     @classmethod
-    def of(cls, X: Any, y: Any) -> ScipyEM:
+    def from_documents(cls, X: Any, y: Any) -> ScipyEM:
         seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
         shares = initial_shares(len(y), seed, 0)
         classes = []

@@ -50,7 +50,7 @@ def run(bench: Bench) -> Table:
 def _tree(corpus: Corpus) -> LabelTree:
     for info in list_datasets():
         if info.name == corpus.name and info.has_hierarchy:
-            return LabelTree.of(json.loads((info.folder / "hierarchy.json").read_text("utf-8")))
+            return LabelTree.from_any(json.loads((info.folder / "hierarchy.json").read_text("utf-8")))
     return LabelTree.flat(sorted(set(corpus.train.labels)))
 
 

@@ -1,6 +1,6 @@
-"""``python -m benchmarks.turns BASE NEW``: the benchmarks of two or more source trees in turns, and the ratios of their times.
+"""``python -m benchmarks.turns BASE NEW``: the benchmarks of two or more source trees in turns, with ratios of times.
 
-Each tree is a checkout with an environment of its own (`make dev`, and the peers: `make bench BENCH="--quick --only latency"`).
+Each tree is a checkout with its own environment: `make dev`, and for the peers `make bench BENCH="--quick"`.
 A round runs ``python -m benchmarks`` once in every tree. A row is one measurement: the time of the first tree in
 seconds, milliseconds or microseconds, as the section reports it (the best round), and that of each other tree divided
 by it: below 1 is faster.
@@ -29,7 +29,10 @@ Times = dict[tuple[str, ...], list[float]]
 
 def times_of(section: str, record: dict[str, Any]) -> tuple[tuple[str, ...], float] | None:
     """What a record of bench.json is about, and how long genus took; None where it has no time of genus."""
-    key = (section, *(str(record[name]) for name in ("data", "task", "system", "counts", "peer", "threads") if name in record))
+    key = (
+        section,
+        *(str(record[name]) for name in ("data", "task", "system", "counts", "peer", "threads") if name in record),
+    )
     if str(record.get("system", "genus")).startswith("scikit"):
         return None
     if "genus_seconds" in record:
@@ -60,7 +63,9 @@ def run_once(tree: Path, options: list[str], times: Times) -> None:
 
 @click.command()
 @click.argument("trees", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--only", multiple=True, type=click.Choice(list(SECTIONS)), default=SAME_IN_ALL, help="Section (repeatable).")
+@click.option(
+    "--only", multiple=True, type=click.Choice(list(SECTIONS)), default=SAME_IN_ALL, help="Section (repeatable)."
+)
 @click.option("--rounds", default=3, show_default=True, help="Runs of each tree.")
 @click.option("--repeat", default=3, show_default=True, help="Rounds within a run.")
 @click.option("--data-limit", default=8.0, show_default=True, help="Megabytes of text in each part.")

@@ -62,7 +62,7 @@ class Halves:
     n_classes: int
 
     @classmethod
-    def of(cls, name: str, *, two: bool) -> Halves:
+    def from_name(cls, name: str, *, two: bool) -> Halves:
         """A data set with all its classes, or with its two largest, as the paper has it."""
         data = load_dataset(name if name in LARGE else f"weka19/{name}", "train" if name in LARGE else "all")
         counts = data.matrix()[0] if data.texts is None else Vectorizer().fit_transform(data.texts)
@@ -162,7 +162,7 @@ def main(jar: str, only: tuple[str, ...]) -> None:
     click.echo(f"{'milliseconds: WEKA, genus':30} {'difference':>10}  {'first round':>28}  {'fastest round':>28}")
     for name in only or [*SETS, *LARGE]:
         for two, what, weka_options, options in settings[:1] if name == "imdb" else settings:
-            halves = Halves.of(name, two=two)
+            halves = Halves.from_name(name, two=two)
             with pinned(1):
                 theirs, ours = run_weka(jar, halves, weka_options), run_genus(halves, **options)
             difference = float(np.abs(ours.posteriors - theirs.posteriors).max())

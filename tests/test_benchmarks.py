@@ -26,6 +26,7 @@ from benchmarks import (
     online,
     repeated_em,
     trees,
+    vectors,
 )
 from benchmarks.bench import Bench
 from benchmarks.corpora import Corpus, Part
@@ -81,7 +82,9 @@ def test_missed_targets_are_told() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "section", [counting, models, gibbs, latency, memory, repeated_em, trees], ids=lambda module: module.__name__
+    "section",
+    [counting, vectors, models, gibbs, latency, memory, repeated_em, trees],
+    ids=lambda module: module.__name__,
 )
 def test_section_runs_and_finds_equal_results(section, bench: Bench, tmp_path: Path) -> None:
     table = section.run(bench)

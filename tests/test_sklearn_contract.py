@@ -4,7 +4,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from genus._registry import CLASSES, load_class
+from genus._registry import CLASSES, STORED_ONLY, load_class
 from genus.models.discriminative.model import DiscriminativeNB
 from genus.models.hierarchical.models import HierarchicalMixture
 from genus.models.naive_bayes import MultinomialNB
@@ -19,7 +19,6 @@ pytestmark = pytest.mark.kernel
 # What scikit-learn's checks cannot be given: they know neither texts nor several labels.
 OF_TEXTS = {"TextClassifier", "Vectorizer"}
 OF_LABEL_SETS = {"LabelPowerset", "LikelihoodRatioMultilabel"}
-POOLS = {"Pool", "LabelPool"}  # made by a TextClassifier, never fitted
 
 # Settings under which the checks are quick, and results are exact enough to be compared.
 SETTINGS = {
@@ -33,7 +32,7 @@ SETTINGS = {
 
 
 def registered():
-    for name in CLASSES.keys() - OF_TEXTS - OF_LABEL_SETS - POOLS:
+    for name in CLASSES.keys() - OF_TEXTS - OF_LABEL_SETS - STORED_ONLY:
         if issubclass(cls := load_class(name), BaseEstimator):
             yield cls(**SETTINGS.get(name, {}))
 

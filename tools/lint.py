@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
-CPP = sorted(str(file) for file in (ROOT / "cpp").rglob("*") if file.suffix in (".h", ".cpp", ".inc"))
+CPP = sorted(str(file) for file in (ROOT / "cpp").rglob("*") if file.suffix in (".h", ".cpp"))
 
 
 class Check(NamedTuple):

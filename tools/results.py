@@ -21,6 +21,8 @@ BETWEEN = re.compile(
     r"(?<=<!-- written by make results -->\n).*?(?=<!-- end of what make results writes -->)", re.DOTALL
 )
 
+WITH_MEANS = ("few",)  # experiments whose plots are shown as tables
+
 
 def main(*paths: str) -> None:
     *reports, results, readme = paths
@@ -77,6 +79,8 @@ def _paper(paper: dict[str, Any]) -> str:
         counted = ", ".join(f"{said.count(word)} {word}" for word in ("same", "better", "below") if word in said)
         scores = [_score(row["cells"].get(name), marks.get((row["name"], name), "")) for name in names]
         lines.append(_line([row["name"], *scores, counted]))
+    if paper["experiment"] in WITH_MEANS:
+        lines += [line for plot in paper["plots"] for line in _means(plot)]
     tests = _tests(paper)
     if tests:
         lines.append("\nPaired t-tests over data sets, one-sided: " + "; ".join(tests) + ".")
@@ -87,6 +91,17 @@ def _paper(paper: dict[str, Any]) -> str:
         lines.append("\nWhat differs from the paper, and why:\n")
         lines += [f"- {finding}" for finding in paper["findings"]]
     return "\n".join(lines) + "\n"
+
+
+def _means(plot: dict[str, Any]) -> list[str]:
+    """A plot of few points as a table: a line for each system."""
+    sizes = sorted({x for line in plot["lines"].values() for x, _ in line})
+    lines = [f"\n{plot['title']}. {plot['note']}\n", _line([plot["x"], *(f"{x:g}" for x in sizes)])]
+    lines.append(_line(["---", *["---:"] * len(sizes)]))
+    for name, points in plot["lines"].items():
+        values = {x: f"{y:.1f}" for x, y in points}
+        lines.append(_line([name, *(values.get(x, "") for x in sizes)]))
+    return lines
 
 
 def _verdicts(row: dict[str, Any]) -> list[str]:

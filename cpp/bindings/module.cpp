@@ -9,6 +9,7 @@
 namespace genus::bindings {
 void bind_text(nanobind::module_& m);
 void bind_weighting(nanobind::module_& m);
+void bind_word_vectors(nanobind::module_& m);
 void bind_class_counts(nanobind::module_& m);
 void bind_score_table(nanobind::module_& m);
 void bind_quantized_scores(nanobind::module_& m);
@@ -33,6 +34,7 @@ NB_MODULE(_core, m) {
         "The instruction sets that kernels were compiled for and this machine has, the widest last.");
   genus::bindings::bind_text(m);
   genus::bindings::bind_weighting(m);
+  genus::bindings::bind_word_vectors(m);
   genus::bindings::bind_class_counts(m);
   genus::bindings::bind_score_table(m);
   genus::bindings::bind_quantized_scores(m);

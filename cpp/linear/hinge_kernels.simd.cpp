@@ -8,7 +8,8 @@ namespace {
 
 constexpr double unreachable = -1e30;  // the offset of lanes without a model: they never learn
 
-// The models of a block side by side; need not be aligned in memory.
+// The models of a block side by side; need not be aligned in memory. GCC forgets that where a pointer to them
+// is declared with `auto`.
 template <class Number, int n_lanes>
 struct LanesOf {
   using Lanes = Number;
@@ -81,8 +82,8 @@ struct Loops {
   static Number pass(const HingeBlock<Number>& block, Number cost, std::size_t& active, Number threshold) {
     const auto& problem = block.problem;
     const auto& documents = problem.documents;
-    auto* const weights = reinterpret_cast<Lanes*>(block.weights);
-    auto* const counts = reinterpret_cast<Lanes*>(block.counts);
+    Lanes* const weights = reinterpret_cast<Lanes*>(block.weights);
+    Lanes* const counts = reinterpret_cast<Lanes*>(block.counts);
     Lanes violations = {};
     for (std::size_t i = 0; i < active;) {
       const auto d = block.order[i];

@@ -11,6 +11,7 @@
 namespace genus {
 namespace {
 
+// Pointers to these must not be declared with `auto`: GCC then takes them to be aligned.
 using Pair __attribute__((vector_size(16), aligned(8))) = double;
 using PairBits __attribute__((vector_size(16), aligned(8))) = std::uint64_t;
 using Bits __attribute__((vector_size(32), aligned(8))) = std::uint64_t;
@@ -79,7 +80,7 @@ inline __attribute__((always_inline)) void multiply(const double* rows, const Ro
   const double* const of_words = rows + list.first * R::size;
   std::size_t k = 0;
   for (; k < list.size % run; ++k) {
-    const auto* const row = R::at(of_words, list.numbers[k]);
+    const Lanes* const row = R::at(of_words, list.numbers[k]);
     for (int p = 0; p < parts; ++p) product[p] *= per_word[p] * (priors.word + row[p]);  // eq. 1 and 2
   }
   take_exponents();
@@ -87,7 +88,7 @@ inline __attribute__((always_inline)) void multiply(const double* rows, const Ro
     Lanes factor[parts];  // of one run, which does not wait for those before it
     for (int p = 0; p < parts; ++p) factor[p] = per_run[p];
     for (const auto end = k + run; k < end; ++k) {
-      const auto* const row = R::at(of_words, list.numbers[k]);
+      const Lanes* const row = R::at(of_words, list.numbers[k]);
       for (int p = 0; p < parts; ++p) factor[p] *= priors.word + row[p];
     }
     for (int p = 0; p < parts; ++p) product[p] *= factor[p];
@@ -117,7 +118,7 @@ inline __attribute__((always_inline)) void add_logs_wide(const double* rows, con
   using R = Row<width, live>;
   for (int p = 0; p < R::parts; p += 2) {
     const auto ratio = [&](std::size_t number, double prior) __attribute__((always_inline)) {
-      const auto* const row = R::at(rows, number) + p;
+      const typename R::Lanes* const row = R::at(rows, number) + p;
       return log_ratio(row[0], row[1], prior);
     };
     Doubles sum =
@@ -197,7 +198,7 @@ void add(double* rows, const RowList& list, const Losses<live>& losses) {
   // Only one of the in sides learns: the others' vectors are left alone.
   const int in_part = losses.own < 0 ? -1 : losses.own / line * 2;
   const auto add_row = [&](std::size_t number, double value) __attribute__((always_inline)) {
-    auto* const row = R::at(rows, number);
+    typename R::Lanes* const row = R::at(rows, number);
     if constexpr (width == 1) {
       row[0] += value * added[0];
     } else {

@@ -15,35 +15,6 @@
 namespace genus {
 namespace {
 
-// Bytes of text in a block: many blocks per thread, so that all end together, but few in all.
-constexpr std::size_t least_weight = 1 << 14, most_weight = 1 << 18;
-constexpr std::size_t usual_blocks = 32;  // unless they would be too small, or too large
-
-// About how much work documents first ... last - 1 are.
-std::size_t work(const TokenSource& source, std::int64_t first, std::int64_t last) {
-  std::size_t total = 0;
-  for (std::int64_t d = first; d < last; ++d) total += source.weight(d) + 16;
-  return total;
-}
-
-// Ranges of consecutive documents of about equal work.
-std::vector<std::pair<std::int64_t, std::int64_t>> split(const TokenSource& source) {
-  const auto enough = std::clamp(work(source, 0, source.size()) / usual_blocks, least_weight, most_weight);
-  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
-  std::int64_t first = 0;
-  std::size_t weight = 0;
-  for (std::int64_t d = 0; d < source.size(); ++d) {
-    weight += work(source, d, d + 1);
-    if (weight >= enough) {
-      ranges.emplace_back(first, d + 1);
-      first = d + 1;
-      weight = 0;
-    }
-  }
-  if (first < source.size()) ranges.emplace_back(first, source.size());
-  return ranges;
-}
-
 // What one thread keeps from document to document.
 struct Worker {
   std::uint32_t id;
@@ -129,7 +100,7 @@ void hash_n_grams(std::span<const Token> tokens, NGramRange range, std::vector<s
 CountedCorpus::CountedCorpus(const TokenSource& source, NGramRange range, int n_threads)
     : n_documents_(source.size()) {
   if (n_documents_ >= 0xffffffff) throw std::length_error("more than 2^32 documents in one call");
-  const auto ranges = split(source);
+  const auto ranges = ranges_of_equal_work(source);
   blocks_.resize(ranges.size());
   std::vector<Lexicon> lexicons(static_cast<std::size_t>(std::max(n_threads, 1)));
   for_each_range(source, range.edges, ranges.size(), n_threads, [&](Worker& worker, std::size_t r) {
@@ -314,7 +285,7 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
     Buffer<std::int32_t> indices;
     Buffer<Value> values;
   };
-  const auto ranges = split(source);
+  const auto ranges = ranges_of_equal_work(source);
   const auto n_documents = static_cast<std::size_t>(source.size());
   CountedRows<Value> result;
   result.indptr.assign(n_documents + 1, 0);
@@ -359,8 +330,8 @@ CountedRows<Value> count_known(const TokenSource& source, const Vocabulary& voca
       result.indptr[row + 1] = static_cast<std::int64_t>(at - begin);
     });
     if (r == 0 && parts.size() < ranges.size()) {  // what follows will be about as dense
-      const auto done = static_cast<double>(work(source, 0, ranges[0].second));
-      const auto share = 1.1 * static_cast<double>(work(source, 0, source.size())) / done;
+      const auto done = static_cast<double>(work_of(source, 0, ranges[0].second));
+      const auto share = 1.1 * static_cast<double>(work_of(source, 0, source.size())) / done;
       const auto enough = static_cast<std::size_t>(share * static_cast<double>(part.indices.size()));
       part.indices.reserve(enough);
       part.values.reserve(enough);
@@ -402,7 +373,7 @@ OwnedStrings unknown_words(const TokenSource& source, const Vocabulary& vocabula
 }
 
 Sequences number_tokens(const TokenSource& source, int n_threads) {
-  const auto ranges = split(source);
+  const auto ranges = ranges_of_equal_work(source);
   std::vector<std::vector<std::int32_t>> parts(ranges.size());
   std::vector<std::uint32_t> worker_of(ranges.size());
   std::vector<Lexicon> lexicons(static_cast<std::size_t>(std::max(n_threads, 1)));

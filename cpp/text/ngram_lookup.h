@@ -63,6 +63,13 @@ class NGramLookup {
     for (std::size_t n = 2; n <= longest; ++n) find_n_grams(batch, n);
   }
 
+  // The columns of the words of a batch by their places, Vocabulary::unknown included. Valid until the next
+  // batch.
+  std::span<const std::int32_t> words(const Batch& batch) {
+    find_words(batch.tokens);
+    return columns_[0];
+  }
+
   // Appends the columns of document i of the batch to `found`; returns how many of its shortest n-grams have
   // none.
   std::int32_t columns(const Batch& batch, std::size_t i, std::vector<std::uint32_t>& found) const {

@@ -8,6 +8,10 @@
 namespace genus {
 namespace {
 
+// Bytes of text in a range.
+constexpr std::size_t least_weight = 1 << 14, most_weight = 1 << 18;
+constexpr std::size_t usual_ranges = 32;  // unless they would be too small, or too large
+
 constexpr std::size_t ahead = 4;  // short texts lie anywhere: ask for them before they are read
 
 class TextReader : public TokenSource::Reader {
@@ -108,6 +112,29 @@ class EdgedReader : public TokenSource::Reader {
 };
 
 }  // namespace
+
+std::size_t work_of(const TokenSource& source, std::int64_t first, std::int64_t last) {
+  std::size_t total = 0;
+  for (std::int64_t d = first; d < last; ++d) total += source.weight(d) + 16;
+  return total;
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> ranges_of_equal_work(const TokenSource& source) {
+  const auto enough = std::clamp(work_of(source, 0, source.size()) / usual_ranges, least_weight, most_weight);
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+  std::int64_t first = 0;
+  std::size_t weight = 0;
+  for (std::int64_t d = 0; d < source.size(); ++d) {
+    weight += work_of(source, d, d + 1);
+    if (weight >= enough) {
+      ranges.emplace_back(first, d + 1);
+      first = d + 1;
+      weight = 0;
+    }
+  }
+  if (first < source.size()) ranges.emplace_back(first, source.size());
+  return ranges;
+}
 
 std::unique_ptr<TokenSource::Reader> between_marks(std::unique_ptr<TokenSource::Reader> reader) {
   return std::make_unique<EdgedReader>(std::move(reader));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "text/tokenizer.h"
@@ -53,6 +54,13 @@ class TokenSource {
   };
   virtual std::unique_ptr<Reader> reader() const = 0;
 };
+
+// About how much work documents first ... last - 1 are.
+std::size_t work_of(const TokenSource& source, std::int64_t first, std::int64_t last);
+
+// Ranges [begin, end) of consecutive documents of about equal work: many for each thread, so that all end
+// together, but few in all.
+std::vector<std::pair<std::int64_t, std::int64_t>> ranges_of_equal_work(const TokenSource& source);
 
 // Texts cut by the tokenizer, without stop words.
 class TextSource : public TokenSource {

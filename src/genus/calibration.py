@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: temperatures that know a document's length, and how to check them.
+"""Calibrated probabilities: temperatures that depend on a document's length, and measures of calibration.
 
     P(c | d) = softmax over c of  exp(u + v * ln(1 + |d|)) * score_c(d)
 
@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from genus.base.arrays import Float64
+from genus.base.newton import Objective, minimize
 from genus.base.tuning import TUNED
 
 
@@ -49,16 +49,16 @@ class Temperature:
         z, own, length = _prepare(np.asarray(scores), np.asarray(codes), np.asarray(lengths, dtype=np.float64))
         if not len(own):
             return cls()
-        middle = float(length.mean())  # so that u and v are told apart easily
+        middle = float(length.mean())  # centered, so that u and v are nearly uncorrelated
         away = np.stack([np.ones(len(own)), length - middle])
 
-        def surprise(parameters: Float64) -> Surprise:
+        def loss(parameters: Float64) -> Objective:
             factors = np.exp(parameters @ away)
             value, slope, curvature = _by_factor(factors, z, own)
             by_document = (curvature * factors + slope) * factors
-            return Surprise(value, away @ (slope * factors), (away * by_document) @ away.T)
+            return Objective(value, away @ (slope * factors), (away * by_document) @ away.T)
 
-        u, v = _least(surprise, np.zeros(2), len(own), TUNED.temperature_range).tolist()
+        u, v = _likeliest(loss, np.zeros(2), len(own), TUNED.temperature_range).tolist()
         return cls(u - v * middle, v)
 
     def factors(self, lengths: ArrayLike) -> Float64:
@@ -76,7 +76,7 @@ class Temperature:
 
 
 def margin(scores: NDArray[np.floating]) -> Float64:
-    """How far the best class is ahead of the mean class; impossible classes have no part in it."""
+    """The score of the best class less the mean over classes; impossible classes are ignored."""
     possible = np.isfinite(scores)
     if possible.all():
         return np.asarray(scores.max(axis=1) - scores.mean(axis=1), dtype=np.float64)
@@ -84,7 +84,7 @@ def margin(scores: NDArray[np.floating]) -> Float64:
     return np.asarray(np.nanmax(finite, axis=1) - np.nanmean(finite, axis=1), dtype=np.float64)
 
 
-def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
+def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike, start: ArrayLike | None = None) -> Float64:
     """The weights, not negative, under which a sum of several models' scores is likeliest.
 
     Parameters
@@ -93,17 +93,20 @@ def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
         Calibrated scores of documents that they were not learned from.
     codes : array of shape (n_documents,)
         The column of each document's class.
+    start : array of shape (n_models,), default=None
+        The weights where documents say nothing, which few of them hardly change. By default they are equal, and add
+        up to one.
     """
+    initial = np.full(len(scores), 1 / len(scores)) if start is None else np.asarray(start, dtype=np.float64)
     none = np.zeros(len(np.asarray(codes)))
     parts = [_prepare(np.asarray(s), np.asarray(codes), none) for s in scores]
     own = parts[0][1]
     if any(len(part[1]) != len(own) for part in parts) or not len(own):
-        return np.full(len(parts), 1 / len(parts))  # some model cannot tell of some documents
+        return initial  # some model cannot score some documents
     stack = np.stack([z for z, _, _ in parts])
     aims = np.stack([_aim(z, own) for z in stack])
-    start = np.full(len(parts), 1 / len(parts))  # and where few documents say little, the end
 
-    def surprise(weights: Float64) -> Surprise:
+    def loss(weights: Float64) -> Objective:
         p = np.tensordot(weights, stack, axes=1)
         largest = p.max(axis=1, keepdims=True)
         p = np.exp(p - largest)
@@ -112,13 +115,13 @@ def pool_weights(scores: Sequence[ArrayLike], codes: ArrayLike) -> Float64:
         value = float(np.mean(np.log(total[:, 0]) + largest[:, 0] - weights @ aims))
         means = (p * stack).sum(axis=2)
         products = np.einsum("knc,jnc->kj", p * stack, stack) / len(own)
-        return Surprise(value, (means - aims).mean(axis=1), products - means @ means.T / len(own))
+        return Objective(value, (means - aims).mean(axis=1), products - means @ means.T / len(own))
 
-    return _least(surprise, start, len(own), TUNED.weight_range)
+    return _likeliest(loss, initial, len(own), TUNED.weight_range)
 
 
 def expected_calibration_error(probabilities: ArrayLike, right: ArrayLike, n_bins: int = 15) -> float:
-    """The mean gap between how sure answers are and how often they are right, over bins of equal width.
+    """The mean gap between confidence and accuracy, over bins of equal width.
 
     Parameters
     ----------
@@ -140,7 +143,7 @@ def expected_calibration_error(probabilities: ArrayLike, right: ArrayLike, n_bin
 
 
 def reliability_curve(probabilities: ArrayLike, right: ArrayLike, n_bins: int = 15) -> tuple[Float64, Float64, Float64]:
-    """For each bin that has answers: how sure they are on average, how often right, and how many they are."""
+    """For each bin that is not empty: mean confidence, accuracy, and number of answers."""
     confidence, hits = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.float64)
     bins = np.minimum((confidence * n_bins).astype(np.int64), n_bins - 1)
     n, sure, hit = (np.bincount(bins, weights=w, minlength=n_bins) for w in (hits * 0 + 1.0, confidence, hits))
@@ -167,16 +170,8 @@ def _aim(z: Float64, own: NDArray[np.integer]) -> Float64:
     return np.asarray((1 - doubt) * z[np.arange(len(own)), own] + doubt * z.mean(axis=1))
 
 
-class Surprise(NamedTuple):
-    """A mean surprise, its slopes by a few parameters, and how these change."""
-
-    value: float
-    slopes: Float64
-    curvature: Float64
-
-
 def _by_factor(factors: Float64, z: Float64, own: NDArray[np.integer]) -> tuple[float, Float64, Float64]:
-    """The mean surprise under softmax(factor * z), its slope and curvature by each document's factor."""
+    """The mean log loss under softmax(factor * z), its slope and curvature by each document's factor."""
     p = np.exp(factors[:, np.newaxis] * z)
     total = p.sum(axis=1)
     aim, mean = _aim(z, own), (p * z).sum(axis=1) / total
@@ -185,42 +180,17 @@ def _by_factor(factors: Float64, z: Float64, own: NDArray[np.integer]) -> tuple[
     return value, (mean - aim) / len(own), spread / len(own)
 
 
-def _least(surprise: Callable[[Float64], Surprise], start: Float64, n: int, bounds: tuple[float, float]) -> Float64:
-    """The parameters of least surprise, near where they start if few documents speak against it.
+def _likeliest(loss: Callable[[Float64], Objective], start: Float64, n: int, bounds: tuple[float, float]) -> Float64:
+    """The parameters of least mean loss, shrunk towards where they start if there are few documents."""
+    caution = TUNED.caution / n
 
-    Newton's method with steps that never make it worse, inside of bounds.
-    """
-    caution, (low, high) = TUNED.caution / n, bounds
-
-    def objective(at: Float64) -> Surprise:
-        value, slopes, curvature = surprise(at)
+    def objective(at: Float64) -> Objective:
+        value, gradient, hessian = loss(at)
         away = at - start
-        return Surprise(
+        return Objective(
             value + caution * float(away @ away),
-            slopes + 2 * caution * away,
-            curvature + 2 * caution * np.eye(len(at)),
+            gradient + 2 * caution * away,
+            hessian + 2 * caution * np.eye(len(at)),
         )
 
-    at, now = start, objective(start)
-    for _ in range(60):
-        free = ~(((at <= low) & (now.slopes > 0)) | ((at >= high) & (now.slopes < 0)))
-        if not free.any():
-            break
-        values, vectors = np.linalg.eigh(now.curvature[np.ix_(free, free)])
-        # Along directions that curve the wrong way the step goes downhill all the same.
-        step = np.zeros(len(at))
-        step[free] = vectors @ ((vectors.T @ now.slopes[free]) / np.maximum(np.abs(values), 1e-9))
-        scale = 1.0
-        while scale > 1e-6:
-            there = np.clip(at - scale * np.clip(step, -2, 2), low, high)
-            then = objective(there)
-            if then.value <= now.value:
-                break
-            scale /= 2
-        else:
-            break
-        done = now.value - then.value < 1e-10
-        at, now = there, then
-        if done:
-            break
-    return at
+    return minimize(objective, start, *bounds)

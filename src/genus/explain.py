@@ -23,6 +23,7 @@ class WordEvidence:
     contribution: float
     sources: tuple[float, float, float] | None = None  # shares of the documents, the class and the background
     levels: dict[str, float] | None = None  # shares of the nodes of a tree of classes, the largest first
+    like: tuple[str, ...] = ()  # of a word known only by its vector: the nearest words of training texts
 
     def plus(self, contribution: float) -> WordEvidence:
         """The same word with more to say."""
@@ -34,6 +35,8 @@ class WordEvidence:
             values["sources"] = dict(zip(("documents", "class", "background"), self.sources, strict=True))
         if self.levels is not None:
             values["levels"] = self.levels
+        if self.like:
+            values["like"] = list(self.like)
         return values
 
 
@@ -48,7 +51,7 @@ class DocumentEvidence:
 
 @dataclass(frozen=True)
 class NodeEvidence:
-    """A hidden node of the label's class, counted from 1: its share of the text, and words that tell it from others."""
+    """A hidden node of the label's class, counted from 1: its share of the text, and its distinctive words."""
 
     number: int
     share: float
@@ -59,7 +62,7 @@ class NodeEvidence:
 class HiddenNode:
     """A kind of document within a class.
 
-    ``share`` is its part of the class's documents, ``words`` tell it best from the other kinds of its class, and
+    ``share`` is its part of the class's documents, ``words`` separate it best from the other kinds of its class, and
     ``nearest`` are the training documents (counted from 0 as learned) most typical of it.
     """
 
@@ -75,7 +78,7 @@ class Explanation:
     """The evidence for `label` and against the class that came next.
 
     The log odds are exact: `prior + sum(w.contribution for w in words) + sum(terms.values()) == log_odds`, the
-    logarithm of P(label | text) / P(against | text). Positive contributions speak for the label.
+    logarithm of P(label | text) / P(against | text). Positive contributions are evidence for the label.
     For a class that is a mixture of its training documents or of hidden nodes, a word's contribution is the average
     over these, each with its share of the class's probability; the term "choice of documents" (or of nodes) is then
     the difference between the two classes in how far the text singles out a few of them.
@@ -223,7 +226,8 @@ class Explanation:
             f"<tr><td style='text-align:right'>{html.escape(w.word)}</td>"
             f"<td style='text-align:right'>{'' if w.count == 1 else 'x' + _number(w.count)}</td>"
             f"<td style='text-align:right'>{w.contribution:+.2f}</td>"
-            f"<td style='text-align:left'>{bar(w.contribution)}</td></tr>"
+            f"<td style='text-align:left'>{bar(w.contribution)}</td>"
+            f"<td style='text-align:left;opacity:.65'>{html.escape(_from(w))}</td></tr>"
             for w in shown
         )
         rows += "".join(
@@ -259,7 +263,9 @@ _FOR, _AGAINST = "#2a9d5c", "#d1495b"
 
 
 def _from(word: WordEvidence) -> str:
-    """The node of the tree that a word mostly comes from, and its share."""
+    """What a new word is like; or the node of the tree that a word mostly comes from, and its share."""
+    if word.like:
+        return f"  like {', '.join(word.like)}"
     if not word.levels:
         return ""
     node, share = next(iter(word.levels.items()))

@@ -97,19 +97,19 @@ def test_the_objective_decides_what_is_chosen(objective, best, monkeypatch):
         "TiedDocumentMixture": near,  # wrong most often, and then hardly
     }
 
-    def given(self, model, settings, rows, new_rows):
+    def given(self, model, settings, rows, new_rows, fixed):
         return [scores[type(model).__name__][self.chosen] for _ in settings]
 
     monkeypatch.setattr(CrossValidation, "out_of_fold_scores", given)
     three = tuple(c for c in CANDIDATES if c.name in ("naive Bayes", "refined", "tied documents"))
     monkeypatch.setattr("genus.auto.choose.CANDIDATES", three)
     texts = [f"{'abc'[c]}{c} word{i % 7}" for i, c in enumerate(codes.tolist())]
-    board = TextClassifier(objective=objective).fit(texts, codes).leaderboard_
+    board = TextClassifier(objective=objective, vectors=None).fit(texts, codes).leaderboard_
     assert board[0]["candidate"] == best
 
 
 def test_what_the_user_gives_is_kept():
-    clf = TextClassifier(vectorizer=Vectorizer(binary=True), weighting="tfidf").fit(TEXTS, LABELS)
+    clf = TextClassifier(vectorizer=Vectorizer(binary=True), weighting="tfidf", vectors=None).fit(TEXTS, LABELS)
     for member in clf.model_.members:
         assert member.vectorizer.binary
         assert member.weighting.get_params() == TermWeighting.named("tfidf").get_params()

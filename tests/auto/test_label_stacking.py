@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from genus.auto.label_stacking import fit_stack, surprise
+from genus.auto.label_stacking import fit_stack, log_loss
 from genus.base.tuning import TUNED
 from reference.label_pool import stack_cost, stack_odds
 
@@ -49,8 +49,8 @@ def test_cells_that_nothing_could_be_learned_of_do_not_count():
     np.testing.assert_array_equal(stack.slopes, other.slopes)
     np.testing.assert_array_equal(stack.own, other.own)
     odds = stack.log_odds(sources)
-    assert surprise(odds, truth, learnable) == surprise(odds, np.where(learnable, truth, ~truth), learnable)
-    assert surprise(odds, truth, np.zeros_like(learnable)) == 0
+    assert log_loss(odds, truth, learnable) == log_loss(odds, np.where(learnable, truth, ~truth), learnable)
+    assert log_loss(odds, truth, np.zeros_like(learnable)) == 0
 
 
 def test_a_small_rise_of_a_rare_labels_margin_says_as_much_as_a_large_one_of_a_frequent():

@@ -28,11 +28,11 @@ def batch_of(X, y, weights=None, declared=None, dtype=np.float64):
     X = np.atleast_2d(X)
     scales = np.full(len(X), float(ONE)) * (1.0 if weights is None else np.asarray(weights, dtype=float))
     weights = None if weights is None else np.asarray(weights, dtype=float)
-    return Batch.of(rows_of(X, dtype), scales, np.asarray(y), weights, declared)
+    return Batch.from_labels(rows_of(X, dtype), scales, np.asarray(y), weights, declared)
 
 
 def counts_of(X, y, weights=None, n_threads=1, dtype=np.float64):
-    return ClassCounts.of(batch_of(X, y, weights, dtype=dtype), n_threads)
+    return ClassCounts.from_batch(batch_of(X, y, weights, dtype=dtype), n_threads)
 
 
 def assert_same(a, b):
@@ -91,8 +91,8 @@ def test_large_collections_count_the_same_with_any_number_of_threads():
     indices = rng.integers(0, n_words, n * 15).astype(np.int32)
     rows = SparseRows(np.arange(n + 1) * 15, indices, rng.random(n * 15), n_words)
     y = np.where(rng.random(n) < 0.9, 3, rng.integers(0, 40, n))  # one class spans all chunks
-    batch = Batch.of(rows, rng.random(n) * ONE, y, None)
-    one, two, seven = (ClassCounts.of(batch, t) for t in (1, 2, 7))
+    batch = Batch.from_labels(rows, rng.random(n) * ONE, y, None)
+    one, two, seven = (ClassCounts.from_batch(batch, t) for t in (1, 2, 7))
     one.check()
     assert_same(one, two)
     assert_same(one, seven)
@@ -100,7 +100,7 @@ def test_large_collections_count_the_same_with_any_number_of_threads():
     added = np.floor(rows.data * np.repeat(batch.scales, 15) + 0.5).astype(np.int64)
     np.add.at(expected, (np.repeat(batch.codes, 15), indices), added)
     np.testing.assert_array_equal(one.dense(), expected)
-    half = ClassCounts.of(Batch.of(rows, batch.scales, y % 7, None), 1)
+    half = ClassCounts.from_batch(Batch.from_labels(rows, batch.scales, y % 7, None), 1)
     assert_same(one.merge(half, 1), one.merge(half, 7))
 
 
@@ -140,7 +140,7 @@ def test_subtracting_everything_is_refused():
 
 def test_a_declared_class_outlives_its_documents():
     declared = np.array(["rare"])
-    before = ClassCounts.of(batch_of([[1, 0]], ["a"], declared=declared))
+    before = ClassCounts.from_batch(batch_of([[1, 0]], ["a"], declared=declared))
     after = before.merge(counts_of([[0, 1]], ["rare"])).subtract(counts_of([[0, 1]], ["rare"]))
     assert_same(after, before)
     assert after.labels.tolist() == ["a", "rare"]
@@ -179,23 +179,23 @@ def test_columns_outside_the_matrix_are_refused():
     for column in (-1, 2, 2**31 - 1):
         rows = SparseRows(np.array([0, 1]), np.array([column], dtype=np.int32), np.ones(1), 2)
         with pytest.raises(ValueError, match="outside"):
-            ClassCounts.of(Batch.of(rows, np.ones(1), np.array(["a"]), None))
+            ClassCounts.from_batch(Batch.from_labels(rows, np.ones(1), np.array(["a"]), None))
 
 
-def test_a_stream_of_single_documents_settles_seldom(monkeypatch):
+def test_a_stream_of_single_documents_is_counted_seldom(monkeypatch):
     rng = np.random.default_rng(1)
     X, y = rng.poisson(0.5, (3000, 30)), rng.integers(0, 5, 3000)
-    settled = []
-    of = ClassCounts.of
-    monkeypatch.setattr(ClassCounts, "of", lambda *args: settled.append(1) or of(*args))
+    counted = []
+    from_batch = ClassCounts.from_batch
+    monkeypatch.setattr(ClassCounts, "from_batch", lambda *args: counted.append(1) or from_batch(*args))
     accumulator = Accumulator()
     for i in range(len(y)):
         accumulator.add(batch_of(X[i], y[[i]]), 1)
-    assert len(settled) <= 2
-    assert_same(accumulator.flush(), of(batch_of(X, y)))
+    assert len(counted) <= 2
+    assert_same(accumulator.flush(), from_batch(batch_of(X, y)))
 
 
-def test_the_ledger_keeps_no_hold_of_the_callers_arrays():
+def test_an_accumulator_keeps_no_hold_of_the_callers_arrays():
     batch = batch_of([[1.0, 2.0]], ["a"])
     accumulator = Accumulator()
     accumulator.add(batch, 1)

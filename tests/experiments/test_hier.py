@@ -21,7 +21,9 @@ def splits() -> Splits:
     y = np.repeat(["a", "b", "c"], 40)
     words = rng.dirichlet(np.full(50, 0.1), 3)
     X = np.array([rng.multinomial(20, words["abc".index(label)]) for label in y])
-    return Splits(sparse.csr_array(X.astype(float)), y, LabelTree.of({"g": ["a", "b"], "c": []}), 5, np.arange(120))
+    return Splits(
+        sparse.csr_array(X.astype(float)), y, LabelTree.from_any({"g": ["a", "b"], "c": []}), 5, np.arange(120)
+    )
 
 
 @pytest.fixture

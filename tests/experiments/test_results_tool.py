@@ -84,3 +84,17 @@ def test_a_readme_without_the_place_is_left_alone(report, tmp_path):
     with pytest.raises(SystemExit, match="no place"):
         TOOL["main"](str(report), str(tmp_path / "results.md"), str(readme))
     assert readme.read_text() == "nothing\n"
+
+
+def test_means_of_few_labels_are_a_table_of_their_own(report, tmp_path):
+    later, readme = tmp_path / "later", tmp_path / "README.md"
+    later.mkdir()
+    found = json.loads((report / "results.json").read_text())["auto"]
+    plot = {"title": "Mean accuracy", "note": "Of news.", "x": "labels", "lines": {"genus": [[5, 60.04], [10, 65]]}}
+    plot["lines"]["peer"] = [[10, 70]]
+    (later / "results.json").write_text(json.dumps(found | {"experiment": "few", "plots": [plot]}))
+    readme.write_text("<!-- written by make results -->\n<!-- end of what make results writes -->\n")
+    TOOL["main"](str(report), str(later), str(tmp_path / "results.md"), str(readme))
+    said = (tmp_path / "results.md").read_text()
+    table = "| labels | 5 | 10 |\n| --- | ---: | ---: |\n| genus | 60.0 | 65.0 |\n| peer |  | 70.0 |\n"
+    assert f"Mean accuracy. Of news.\n\n{table}" in said

@@ -10,7 +10,7 @@ from genus.experiments import experiment
 from genus.experiments.harness.table import Cell, Results, blocks
 from genus.experiments.pages.page import make_page
 from genus.experiments.papers import rtm as rtm
-from genus.experiments.papers.dmnb_illustration import TOPICS, measure_overlap
+from genus.experiments.papers.rtm_illustration import TOPICS, measure_overlap
 from genus.models.relevance.model import RelevanceTopicModel
 from reference.relevance import word_probabilities
 

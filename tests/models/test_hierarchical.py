@@ -43,7 +43,7 @@ def corpus(n=80, n_words=30, seed=0):
 def expected_probabilities(X, y, weights, clf):
     """By the reference."""
     labels = clf.classes_.tolist()
-    paths = TreePaths.of(clf.tree_, labels)
+    paths = TreePaths.from_tree(clf.tree_, labels)
     groups, _ = paths.weight_groups(clf.weights == "tied")
     scales = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
     times = np.maximum(scales, 1)
@@ -295,9 +295,9 @@ def test_the_best_class_is_that_of_the_exact_scores_however_near_another_comes(n
 def test_shrinking_to_the_root_is_the_flat_model_with_answers_at_every_level(kind, tmp_path):
     X, y = corpus()
     clf = kind(TREE, shrink_to="root").fit(X, y)
-    flat = kind("flat").partial_fit(X, y, classes=LabelTree.of(TREE).leaves)
+    flat = kind("flat").partial_fit(X, y, classes=LabelTree.from_any(TREE).leaves)
     np.testing.assert_array_equal(clf.predict_joint_log_proba(X), flat.predict_joint_log_proba(X))
-    assert clf.tree_ == LabelTree.of(TREE)
+    assert clf.tree_ == LabelTree.from_any(TREE)
     whole = kind(TREE).fit(X, y)
     assert set(clf.predict(X, level=1)) == set(whole.predict(X, level=1)) == {"car", "pets"}
     assert set(clf.path_weights(y[0])) < set(whole.path_weights(y[0]))

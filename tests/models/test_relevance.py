@@ -59,7 +59,7 @@ def test_counts_are_averages_over_chains_and_sweeps():
     _, codes = np.unique(y, return_inverse=True)
     rows = to_rows(X)
     seed = np.random.RandomState(5).randint(2**31)
-    documents = LabelledRows.of(rows, np.arange(rows.n_rows), codes.astype(np.int32), 3)
+    documents = LabelledRows.from_rows(rows, np.arange(rows.n_rows), codes.astype(np.int32), 3)
     chains = Chains(documents, rows.n_columns, alpha=50.0, beta=0.1, n_chains=3, seed=seed, n_threads=1)
     topics, background = np.zeros(len(chains.words.words)), np.zeros(rows.n_columns)
     for sweep in range(9):

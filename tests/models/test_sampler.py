@@ -39,7 +39,7 @@ def corpus(n, n_words, n_classes, seed=0):
 
 def run(X, y, n_sweeps, *, alpha=0.5, beta=0.1, n_chains=1, seed=7, n_threads=1):
     rows = to_rows(sparse.csr_array(X))
-    documents = LabelledRows.of(rows, np.arange(rows.n_rows), y, int(y.max()) + 1)
+    documents = LabelledRows.from_rows(rows, np.arange(rows.n_rows), y, int(y.max()) + 1)
     chains = Chains(
         documents, rows.n_columns, alpha=alpha, beta=beta, n_chains=n_chains, seed=seed, n_threads=n_threads
     )

@@ -142,7 +142,7 @@ def test_a_file_holds_each_vocabulary_once(tmp_path):
 
 
 def test_choosing_gives_members_of_one_view_one_vectorizer():
-    clf = TextClassifier(vectorizer=Vectorizer()).fit(TEXTS, LABELS)
+    clf = TextClassifier(vectorizer=Vectorizer(), vectors=None).fit(TEXTS, LABELS)
     assert len(clf.model_.members) > 1
     assert len(clf.model_.vectorizers) == 1
 

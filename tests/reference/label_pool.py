@@ -25,7 +25,7 @@ def stack_odds(weights, sources, log_prior):
 
 
 def stack_cost(weights, sources, truth, learnable, log_prior, ridge):
-    """The surprise of the cells that count, and what holds the weights near log prior + mean of the sources."""
+    """The log loss of the cells that count, and what holds the weights near log prior + mean of the sources."""
     cost = 0.0
     odds = stack_odds(weights, sources, log_prior)
     for cell in map(tuple, np.argwhere(learnable)):

@@ -27,10 +27,10 @@ def test_one_tree_in_every_form():
         LabelTree.from_nested({"pets": {"cat": {}, "dog": None}, "car": {}}),
         LabelTree.from_nested({"pets": ["cat", "dog"], "car": ()}),
         LabelTree.from_graph(graph),
-        LabelTree.of(tree),
-        LabelTree.of(PARENTS),
-        LabelTree.of(graph),
-        LabelTree.of({"pets": ["cat", "dog"], "car": []}),
+        LabelTree.from_any(tree),
+        LabelTree.from_any(PARENTS),
+        LabelTree.from_any(graph),
+        LabelTree.from_any({"pets": ["cat", "dog"], "car": []}),
     ):
         assert other == tree
         assert set(other.leaves) == {"cat", "dog", "car"}
@@ -40,7 +40,7 @@ def test_one_tree_in_every_form():
 def test_a_networkx_graph():
     networkx = pytest.importorskip("networkx")
     graph = networkx.DiGraph([("pets", "cat"), ("pets", "dog")])
-    assert LabelTree.of(graph) == LabelTree({"cat": "pets", "dog": "pets", "pets": None})
+    assert LabelTree.from_any(graph) == LabelTree({"cat": "pets", "dog": "pets", "pets": None})
 
 
 def test_paths_may_differ_in_depth_and_inner_nodes_may_be_labels():
@@ -83,7 +83,7 @@ def test_nodes_may_be_numbers():
         (lambda: LabelTree.from_graph(Graph(nodes="ab", edges=[], directed=False)), "must be directed"),
         (lambda: LabelTree.from_paths(["a//b"]), "without empty parts"),
         (lambda: LabelTree.from_paths([3]), "must be text"),
-        (lambda: LabelTree.of(7), "tree must be a LabelTree"),
+        (lambda: LabelTree.from_any(7), "tree must be a LabelTree"),
         (lambda: LabelTree(PARENTS).path("cow"), "'cow' is not a node"),
     ],
 )

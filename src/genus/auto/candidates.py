@@ -1,7 +1,7 @@
 """What `model="auto"` tries: a table of models, the rows they see, and their settings.
 
 A model is added by a line: a name for the leaderboard, the model's short name, a feature set, a weighting
-and the settings to try, the most promising first. How it is judged follows from what it can do (see
+and the settings to try, the most promising first. How it is evaluated follows from what it can do (see
 `genus.auto`).
 """
 
@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-import numpy as np
-
 from genus.base.protocol import Params
 from genus.base.tuning import TUNED
-from genus.text.vectorizer import Vectorizer
+from genus.text.vectorizer import Vectorizer, default_vectorizer
 from genus.text.weighting import TermWeighting
 
 # Where labels are found and not given: a base that counts all documents alike would hold on to wrong ones.
 FOUND_LABELS = {"refined": {"base_weight": 0.0}}
+
+VECTORS = "vectors"  # the feature set of dense models
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Candidate:
     """A model on a feature set. ``n_probes`` settings are tried at once, ``n_more`` others if it does well.
 
     Which ones follows from how they did where the model was tried before; settings stand here in the order in which
-    they are thought to do well.
+    they are expected to do well.
 
-    ``handicap`` is by how much the model is thought to fall short of the best, in accuracy, before anything is tried:
+    ``handicap`` is the model's expected gap in accuracy to the best one, before anything is tried:
     with few documents, what is measured says little more.
     """
 
@@ -41,6 +41,16 @@ class Candidate:
     n_probes: int = 1
     handicap: float = 0.0
     n_more: int = 5
+    description_weight: float = 0.0  # what the description of a class counts, in labeled documents
+
+    @property
+    def reads_vectors(self) -> bool:
+        return self.feature_set == VECTORS
+
+    @property
+    def kind(self) -> str:
+        """Of candidates of one kind, a pool has the best only."""
+        return VECTORS if self.reads_vectors else self.name
 
     @property
     def every_class_learns_all(self) -> bool:
@@ -110,29 +120,39 @@ CANDIDATES = (
 )
 
 
+def vector_candidates(lift: float | None) -> tuple[Candidate, ...]:
+    """Models of vectors; also with the descriptions of classes, which classify ``lift`` of the texts beyond chance."""
+    plain = Candidate("vectors", "gaussian", VECTORS, None, ({},), 1, _H.vectors)
+    if lift is None:
+        return (plain,)
+    handicap = _H.descriptions - TUNED.description_gain * lift
+    described = [
+        replace(plain, name="vectors, descriptions", description_weight=w, handicap=handicap)
+        for w in TUNED.description_weights
+    ]
+    return (plain, *described)
+
+
 def default_feature_sets(texts: Sequence[str], n_classes: int = 1) -> dict[str, Vectorizer]:
-    """The vectorizers by the names that candidates use, for texts of such number, size and kind."""
+    """The vectorizers by the names that candidates use, chosen by the number, length and kind of the texts."""
     many = len(texts) >= max(TUNED.many_texts, TUNED.texts_per_class * n_classes)
-    words: Params = {"split_unspaced": True, "dtype": np.float32}
     if written_from_counts(texts):
-        return {"words": Vectorizer(**words)}
+        return {"words": default_vectorizer()}
     n_characters = sum(map(len, texts))
     short = many and n_characters <= TUNED.short_text * len(texts)
-    pairs = Vectorizer(ngram_range=(1, 2), edges=short, min_df=1 + many, **words)
-    feature_sets = {"words": Vectorizer(**words), "pairs": pairs}
+    pairs = default_vectorizer(ngram_range=(1, 2), edges=short, min_df=1 + many)
+    feature_sets = {"words": default_vectorizer(), "pairs": pairs}
     if n_characters <= TUNED.most_characters:
         within, across = ("char_wb", (3, 5)), ("char", (4, 5))  # words: of short texts, both have as many n-grams
         analyzer, lengths = across if short else within
-        feature_sets["characters"] = Vectorizer(
-            analyzer=analyzer, ngram_range=lengths, min_df=2 + many, dtype=np.float32
-        )
+        feature_sets["characters"] = default_vectorizer(analyzer=analyzer, ngram_range=lengths, min_df=2 + many)
     return feature_sets
 
 
 def written_from_counts(texts: Sequence[str]) -> bool:
-    """Whether texts are words repeated as often as they were counted: what stands side by side says nothing.
+    """Whether texts were generated from counts, each word repeated as often as it was counted: order has no meaning.
 
-    A word that comes again in a sentence hardly ever follows itself; in such texts it always does.
+    A repeated word hardly ever follows itself directly in a sentence; in such texts it always does.
     """
     step = max(len(texts) // TUNED.sampled_texts, 1)
     again = following = 0
@@ -144,14 +164,14 @@ def written_from_counts(texts: Sequence[str]) -> bool:
 
 
 def with_given_weighting(weighting: TermWeighting) -> tuple[Candidate, ...]:
-    """The portfolio where the user has said how counts are weighed: one candidate for each model and feature set."""
+    """The candidates if the user gave a weighting: one candidate for each model and feature set."""
     params = weighting.get_params()
     found = {(c.model, c.feature_set): replace(c, weighting=params) for c in reversed(CANDIDATES)}
     return tuple(reversed(found.values()))
 
 
 def with_given_vectorizer(weighting: TermWeighting | None) -> tuple[Candidate, ...]:
-    """The portfolio where the user has said how texts are counted: one candidate for each model and weighting."""
+    """The candidates if the user gave a vectorizer: one candidate for each model and weighting."""
     candidates = CANDIDATES if weighting is None else with_given_weighting(weighting)
     found = {(c.model, str(c.weighting)): replace(c, feature_set="given") for c in reversed(candidates)}
     return tuple(reversed(found.values()))

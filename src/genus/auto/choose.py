@@ -1,4 +1,4 @@
-"""Choosing a model: a portfolio judged on documents left out, within a time budget, and a pool of the best.
+"""Automatic model selection: candidates are cross-validated within a time budget, and the best are pooled.
 
 Every candidate (see `genus.auto.candidates`) gives scores of documents that it was not trained on: models with exact
 leave-one-out give those, `RefinedNB` follows a path of settings over folds, others are fitted once for each fold
@@ -15,30 +15,35 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from genus._registry import make_model
 from genus.auto.candidates import (
     CANDIDATES,
+    VECTORS,
     Candidate,
     default_feature_sets,
+    vector_candidates,
     with_given_vectorizer,
     with_given_weighting,
 )
 from genus.auto.cross_validation import OBJECTIVES, CrossValidation
+from genus.auto.descriptions import Descriptions
 from genus.auto.label_search import choose_labels
 from genus.auto.leaderboard import Leaderboard
 from genus.auto.request import ClassTree, Request, log_prior_correction
 from genus.auto.search import Member, Search
 from genus.auto.self_training import SELF_TRAINING_SCHEDULES, SelfTrainingSchedule, self_train
 from genus.base.arrays import Float64, Int64
-from genus.base.labels import Labels, encode_labels
+from genus.base.labels import Labels, encode_labels, positions
 from genus.base.protocol import Model, Scores
 from genus.base.rows import take_rows
 from genus.base.tuning import TUNED
 from genus.base.validation import check_weights
+from genus.calibration import Temperature
 from genus.pipeline.label_pool import LabelPool
 from genus.pipeline.pool import Pool
 from genus.pipeline.single import TextPipeline
+from genus.pipeline.vector_reader import Reader
 from genus.text.inputs import GivenLabels
-from genus.text.vectorizer import Vectorizer
 
 
 @dataclass(frozen=True)
@@ -87,13 +92,17 @@ def choose(
     every_text = [*texts, *unlabeled]
     candidates, feature_sets = _candidates_for(every_text, len(codes), len(classes), request, tree)
     search = Search(every_text, validation, candidates, feature_sets, deadline, progress, tree)
+    if request.encoder is not None:
+        search.feature_sets[VECTORS] = request.encoder
+        search.descriptions = Descriptions.from_request(request.descriptions, classes, request.encoder)
+        search.candidates = (*candidates, *vector_candidates(search.description_lift(codes)))
     search.run()
-    members = search.members()
+    members = sorted(search.members(), key=lambda member: member.trial.candidate.reads_vectors)  # words first
     counted = np.ones(len(codes)) if weights is None else weights
     if unlabeled:
         members, models = _with_unlabeled(search, members, labels, counted, classes, request.n_jobs)
     else:
-        models = [search.fitted(member, labels, counted, request.n_jobs) for member in members]
+        models = [search.fitted(member, labels, counted, classes, request.n_jobs) for member in members]
     pool_temperature = search.pool_temperature(members)
     pool = Pool.from_members(
         [TextPipeline(*search.parts(member), model) for member, model in zip(members, models, strict=True)],
@@ -103,8 +112,38 @@ def choose(
         pool_temperature=pool_temperature,
         prior_corrections=dict(zip(classes.tolist(), correction.tolist(), strict=True)) if correction.any() else None,
         tree=tree.named if tree is not None and tree.given else None,
+        **search.described_by(members, classes),
     )
     return ChosenPool(pool, search.leaderboard(members), search.cut_short)
+
+
+def choose_described(
+    texts: list[str], labels: Labels, request: Request, classes: Labels, *, unlabeled: list[str]
+) -> ChosenPool:
+    """A pool for classes of which some, or all, have a description but no labeled text: by vectors alone."""
+    if request.encoder is None:
+        raise ValueError(
+            "classes without labeled texts need word vectors that know the language: give vectors=, or label texts."
+        )
+    descriptions = Descriptions.from_request(request.descriptions, classes, request.encoder)
+    if len(classes) < 2:
+        raise ValueError(f"classes must name at least two classes, got {len(classes)}.")
+    described = [] if descriptions is None else descriptions.known.tolist()
+    codes = positions(labels, classes) if len(labels) else np.zeros(0, dtype=np.int32)
+    for c in np.setdiff1d(np.arange(len(classes)), [*described, *codes.tolist()]).tolist():
+        raise ValueError(
+            f"class {classes[c].item()!r} has neither labeled texts nor a description whose words are known: "
+            "describe it in classes={label: text}."
+        )
+    rows = request.encoder._transform_rows(texts)[0]
+    learned = rows, classes[codes], np.ones(len(codes))
+    if descriptions is not None:
+        learned = descriptions.documents(TUNED.lone_description_weight).beside(*learned, classes)
+    model = make_model("gaussian").set_params(n_jobs=request.n_jobs)._fit_rows(*learned)
+    member = TextPipeline(request.encoder, None, model)
+    temperature = Temperature(TUNED.description_log_scale)
+    pool = Pool.from_members([member], [temperature], np.ones(1), None, tree=request.tree)
+    return ChosenPool(pool, [], cut_short=False)
 
 
 def choose_sets(
@@ -120,13 +159,18 @@ def choose_sets(
 
 
 def _candidates_for(
-    texts: Sequence[str], n_labeled: int, n_classes: int, request: Request, tree: ClassTree | None
-) -> tuple[Sequence[Candidate], dict[str, Vectorizer]]:
+    texts: Sequence[str],
+    n_labeled: int,
+    n_classes: int,
+    request: Request,
+    tree: ClassTree | None,
+) -> tuple[Sequence[Candidate], dict[str, Reader]]:
+    feature_sets: dict[str, Reader]
     if request.vectorizer is not None:
         feature_sets = {"given": clone(request.vectorizer)}
         candidates = with_given_vectorizer(request.weighting)
     else:
-        feature_sets = default_feature_sets(texts, n_classes)
+        feature_sets = {**default_feature_sets(texts, n_classes)}
         candidates = CANDIDATES if request.weighting is None else with_given_weighting(request.weighting)
     for vectorizer in feature_sets.values():
         vectorizer.set_params(n_jobs=request.n_jobs)

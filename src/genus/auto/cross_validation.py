@@ -1,4 +1,4 @@
-"""How candidates are judged: scores of documents by models that were not trained on them, and what they are worth."""
+"""Cross-validation of candidates: out-of-fold scores, and metrics of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from genus.auto.folds import Folds, deal_folds
+from genus.auto.descriptions import FixedDocuments
 from genus.base.arrays import Float64, Int32, Int64
+from genus.base.folds import Folds, deal_folds
 from genus.base.protocol import LearnsMore, LeavesRowsOut, Model, Params, Scores, ScoresPath, offers
 from genus.base.rows import SparseRows, take_rows
 from genus.base.tuning import TUNED
@@ -24,7 +25,7 @@ OBJECTIVES = ("accuracy", "macro_f1", "micro_f1", "log_loss")
 
 
 class Metrics(NamedTuple):
-    """What scores are worth. ``value`` is what trials are compared by: larger is better."""
+    """Metrics of scores. Trials are compared by ``value``: larger is better."""
 
     value: float
     accuracy: float
@@ -34,7 +35,7 @@ class Metrics(NamedTuple):
 
 @dataclass(frozen=True)
 class CrossValidation(Folds):
-    """The documents to score by, their classes, and what is looked for."""
+    """The documents to score, their classes, and the objective."""
 
     codes: Int32
     weights: Float64
@@ -63,24 +64,32 @@ class CrossValidation(Folds):
 
     @cached_property
     def _findable(self) -> NDArray[np.bool_]:
-        """Whether other folds have documents of the same class. Where they have none, no model can know of it."""
+        """Whether other folds have documents of the same class. If they have none, no model can predict it."""
         sizes = np.zeros((self.n_classes, self.n_folds), dtype=np.int64)
         np.add.at(sizes, (self.codes, self.folds), 1)
         found: NDArray[np.bool_] = sizes.sum(axis=1)[self.codes] > sizes[self.codes, self.folds]
         return found
 
     def out_of_fold_scores(
-        self, model: Model, settings: Settings, rows: SparseRows, new_rows: SparseRows
+        self,
+        model: Model,
+        settings: Settings,
+        rows: SparseRows,
+        new_rows: SparseRows,
+        fixed: FixedDocuments | None = None,
     ) -> Sequence[Scores]:
-        """Scores of all documents for each setting. ``new_rows`` are the rows as they look when they are new."""
+        """Scores of all documents for each setting. ``new_rows`` are the rows as they look when they are new.
+
+        ``fixed`` documents are learned from in every fold.
+        """
         rows, new_rows = take_rows(rows, self.chosen), take_rows(new_rows, self.chosen)
         if offers(model, ScoresPath):
             return self._along_paths(model, settings, rows, new_rows)
         if offers(model, LeavesRowsOut) and not self.grouped:
             model.set_params(**settings[0], n_jobs=self.n_jobs)
-            fitted = self._fitted(model, rows, np.arange(len(self.codes)))
+            fitted = self._fitted(model, rows, np.arange(len(self.codes)), fixed)
             return [fitted._retuned(**s)._leave_one_out(rows, self.codes, self.weights) for s in settings]
-        return self._over_folds(model, settings, rows, new_rows)
+        return self._over_folds(model, settings, rows, new_rows, fixed)
 
     def _along_paths(
         self, model: ScoresPath, settings: Settings, rows: SparseRows, new_rows: SparseRows
@@ -91,11 +100,18 @@ class CrossValidation(Folds):
 
         return self.out_of_fold(fold, len(settings), self.n_classes)
 
-    def _over_folds(self, model: Model, settings: Settings, rows: SparseRows, new_rows: SparseRows) -> Sequence[Scores]:
+    def _over_folds(
+        self,
+        model: Model,
+        settings: Settings,
+        rows: SparseRows,
+        new_rows: SparseRows,
+        fixed: FixedDocuments | None = None,
+    ) -> Sequence[Scores]:
         def fold(train: Int64, test: Int64) -> Sequence[Scores]:
             found: list[Scores] = []
             for setting in settings:
-                fitted = self._fitted(clone(model).set_params(**setting), rows, train)
+                fitted = self._fitted(clone(model).set_params(**setting), rows, train, fixed)
                 scores = np.full((len(test), self.n_classes), -np.inf)
                 scores[:, fitted.classes_] = fitted._joint_log_likelihood(take_rows(new_rows, test))
                 found.append(scores)
@@ -103,15 +119,18 @@ class CrossValidation(Folds):
 
         return self.out_of_fold(fold, len(settings), self.n_classes)
 
-    def _fitted(self, model: AnyModel, rows: SparseRows, train: Int64) -> AnyModel:
-        """A model of these documents that knows all classes, also those that have none here."""
+    def _fitted(self, model: AnyModel, rows: SparseRows, train: Int64, fixed: FixedDocuments | None = None) -> AnyModel:
+        """A model of these documents with all classes, including those without documents here."""
         every = np.arange(self.n_classes, dtype=np.int32)
+        given = take_rows(rows, train), self.codes[train], self.weights[train]
+        if fixed is not None:
+            given = fixed.beside(*given)
         if offers(model, LearnsMore):
-            return model._partial_fit_rows(take_rows(rows, train), self.codes[train], self.weights[train], every)
-        return model._fit_rows(take_rows(rows, train), self.codes[train], self.weights[train])
+            return model._partial_fit_rows(*given, every)
+        return model._fit_rows(*given)
 
     def measure(self, scores: Scores) -> Metrics:
-        """What scores, at the right temperature, are worth among texts of the stated priors."""
+        """Metrics of scores at their best temperature, for texts with the stated priors."""
         counted = self.weights * np.exp(self.prior_correction)[self.codes]
         weights = counted / max(counted.sum(), 1e-300)
         scores = scores + self.prior_correction
@@ -127,7 +146,7 @@ class CrossValidation(Folds):
         return Metrics(value, accuracy, macro, loss)
 
     def shrunk(self, measured: float, handicap: float) -> float:
-        """What to believe of a model's value, where ``handicap`` is by how much it is thought to fall short."""
+        """A model's measured value, shrunk towards minus its ``handicap``, the expected gap to the best model."""
         trust = len(self.codes) / (len(self.codes) + TUNED.handicap_documents)
         return trust * measured - (1 - trust) * handicap
 

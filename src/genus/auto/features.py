@@ -10,8 +10,9 @@ import numpy as np
 
 from genus.base.arrays import Float64, Int32
 from genus.base.protocol import Params
-from genus.base.rows import SparseRows, row_sums
+from genus.base.rows import SparseRows, full_rows, row_sums
 from genus.pipeline.pool import known_shares
+from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 
@@ -20,7 +21,7 @@ from genus.text.weighting import TermWeighting
 class Features:
     """Documents as one feature set counts them."""
 
-    vectorizer: Vectorizer
+    vectorizer: Reader
     counts: SparseRows
     texts: Sequence[str]
     _weighted: dict[str, tuple[TermWeighting | None, SparseRows, SparseRows]] = field(default_factory=dict)
@@ -71,3 +72,33 @@ class Features:
                 rows = weighting._fit_rows(self.counts)
                 self._weighted[key] = weighting, rows, weighting._transform_rows(self.new)
         return self._weighted[key]
+
+
+class EncodedFeatures(Features):
+    """Documents as an encoder reads them, which learns nothing: new documents look no different."""
+
+    def __init__(self, encoder: VectorReader, texts: Sequence[str]) -> None:
+        self.encoded = encoder.encode(texts)
+        super().__init__(encoder, full_rows(self.encoded.vectors), texts)
+
+    @cached_property
+    def unknown(self) -> Int32:
+        return self.encoded.n_unknown
+
+    @cached_property
+    def new(self) -> SparseRows:
+        return self.counts
+
+    @cached_property
+    def lengths(self) -> Float64:
+        return (self.encoded.n_words - self.encoded.n_unknown).astype(np.float64)
+
+    @cached_property
+    def shares(self) -> Float64:
+        return known_shares(self.lengths, self.unknown)
+
+
+def features_of(reader: Reader, texts: Sequence[str]) -> Features:
+    if isinstance(reader, VectorReader):
+        return EncodedFeatures(reader, texts)
+    return Features.from_texts(reader, texts)

@@ -1,4 +1,4 @@
-"""How sources of evidence for labels are judged: scores of documents by models that were not trained on them."""
+"""Cross-validation of sources of evidence for labels: out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from genus.auto.folds import Float32, Folds, deal_folds
 from genus.base.arrays import Float64, Int64
+from genus.base.folds import Float32, Folds, deal_folds
 from genus.base.label_sets import SetRows, take_sets
 from genus.base.protocol import Scores
 from genus.base.rows import SparseRows, in_single_precision, take_rows
@@ -71,7 +71,7 @@ class LabelCrossValidation(Folds):
         return self.out_of_fold(fold, len(TUNED.label_costs), self.n_labels)
 
     def neighbors(self, rows: SparseRows, new_rows: SparseRows) -> Float32:
-        """What the nearest documents say."""
+        """Log ratios from the nearest documents."""
 
         def fold(train: Int64, test: Int64) -> Sequence[Scores]:
             others = self.chosen[train]

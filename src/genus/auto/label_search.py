@@ -13,7 +13,7 @@ from sklearn.base import clone
 from genus.auto.candidates import default_feature_sets
 from genus.auto.features import Features
 from genus.auto.label_cross_validation import LabelCrossValidation
-from genus.auto.label_stacking import Stack, fit_stack, surprise
+from genus.auto.label_stacking import Stack, fit_stack, log_loss
 from genus.auto.leaderboard import Leaderboard, leaderboard_row
 from genus.auto.request import Request
 from genus.base.arrays import Float64, n_threads
@@ -56,7 +56,7 @@ class LabelTrial:
     ) -> LabelTrial:
         odds = fit_stack([scores], validation.truth, validation.learnable, validation.log_prior).log_odds([scores])
         return cls(
-            kind, feature_set, settings, scores, odds, surprise(odds, validation.truth, validation.learnable), seconds
+            kind, feature_set, settings, scores, odds, log_loss(odds, validation.truth, validation.learnable), seconds
         )
 
     def row(self, validation: LabelCrossValidation, objective: str, weight: float) -> dict[str, object]:
@@ -189,6 +189,7 @@ class _Search:
         problem = validation.problem(rows, np.arange(rows.n_rows))
         threads = n_threads(validation.n_jobs)
         words, bias = problem.solve(trial.settings["cost"], TUNED.label_tolerance, threads, TUNED.least_word)
+        assert isinstance(features.vectorizer, Vectorizer)
         return LabelMember(features.vectorizer, fitted, score_table(words, bias, np.zeros(validation.n_labels)))
 
     def _near(self, trial: LabelTrial) -> LabelNeighbors:

@@ -1,12 +1,13 @@
 """Scores of several kinds turned into the log odds of labels, for documents left out.
 
-With n_l of M documents having label l, s_0 = 1 and s_kl(d) what source k says of label l for document d,
+With n_l of M documents having label l, s_0 = 1 and s_kl(d) source k's score of label l for document d,
 
     log odds_l(d) = b_l + sum over k of w_k(t_l) * s_kl(d),     w_k(t) = w_k0 + w_k1 * t + w_k2 * t^2
 
     t_l = ln((n_l + 1/2) / (M - n_l + 1/2)), less its mean over labels
 
-What a margin means depends on how many documents a label has: few hardly move it, and a small rise then says much.
+What a margin means depends on how many documents a label has: with few, margins vary little.
+
 The w are the likeliest for documents left out; w_k1 and w_k2 are held near a guess (ridge), which is the log prior and
 the mean of the sources. Then comes each label's own b_l, held small. Cells of a label that no document of the other
 folds has are left aside: nothing could be learned of it.
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from genus.base.arrays import Float64
+from genus.base.newton import iterate, offset_step
 from genus.base.protocol import Scores
 from genus.base.tuning import TUNED
 
@@ -30,7 +32,7 @@ Cells = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Stack:
-    """What each source counts for each label."""
+    """The weight of each source for each label."""
 
     slopes: Float64  # w_k(t_l): (1 + n_sources, n_labels)
     own: Float64  # b_l
@@ -52,23 +54,22 @@ def fit_stack(sources: Sequence[Scores], truth: Cells, learnable: Cells, log_pri
     t = log_prior - log_prior.mean()
     powers = np.stack([np.ones_like(t), t, t * t], axis=1)
     guess = _guess(len(sources), log_prior)
-    weights = guess
-    ridge = np.tile(TUNED.stack_ridge, len(weights))
-    for _ in range(50):
+    ridge = np.tile(TUNED.stack_ridge, len(guess))
+
+    def step(weights: Float64) -> Float64:
         stack = Stack(weights @ powers.T, np.zeros_like(t))
         slope, curvature = _derivatives(stack, sources, truth, learnable)
         flat_slope = (slope @ powers).ravel() + ridge * (weights - guess).ravel()
         flat_curvature = np.einsum("jkl,la,lb->jakb", curvature, powers, powers, optimize=True)
         flat_curvature = flat_curvature.reshape(len(ridge), len(ridge)) + np.diag(ridge)
-        step = np.linalg.solve(flat_curvature, flat_slope).reshape(weights.shape)
-        largest = float(np.abs(step).max())
-        weights = weights - step * min(1.0, 2.0 / max(largest, 1e-300))
-        if largest < 1e-6:
-            break
+        uphill = np.linalg.solve(flat_curvature, flat_slope).reshape(weights.shape)
+        return np.asarray(-uphill * min(1.0, 2.0 / max(float(np.abs(uphill).max()), 1e-300)))
+
+    weights = iterate(step, guess, 50, least=1e-6)
     return _with_own(Stack(weights @ powers.T, np.zeros_like(t)), sources, truth, learnable)
 
 
-def surprise(odds: Float64, truth: Cells, learnable: Cells) -> float:
+def log_loss(odds: Float64, truth: Cells, learnable: Cells) -> float:
     """The mean of -ln p over the cells that count."""
     losses = np.logaddexp(0, np.where(truth, -odds, odds))
     return float(losses[learnable].mean()) if learnable.any() else 0.0
@@ -81,7 +82,7 @@ def _guess(n_sources: int, log_prior: Float64) -> Float64:
 
 
 def _derivatives(stack: Stack, sources: Sequence[Scores], truth: Cells, learnable: Cells) -> tuple[Float64, Float64]:
-    """Of the surprise, by each label's slopes: first (k, l), second (k, k', l)."""
+    """Of the log loss, by each label's slopes: first (k, l), second (k, k', l)."""
     p = expit(stack.log_odds(sources))
     residual, certainty = np.where(learnable, p - truth, 0.0), np.where(learnable, p * (1 - p), 0.0)
     n = 1 + len(sources)
@@ -98,9 +99,11 @@ def _derivatives(stack: Stack, sources: Sequence[Scores], truth: Cells, learnabl
 
 def _with_own(stack: Stack, sources: Sequence[Scores], truth: Cells, learnable: Cells) -> Stack:
     """Each label's own part, by Newton's method."""
-    odds, own = stack.log_odds(sources), np.zeros(truth.shape[1])
-    for _ in range(8):
+    odds = stack.log_odds(sources)
+
+    def step(own: Float64) -> Float64:
         p = expit(odds + own)
-        slope = np.where(learnable, truth - p, 0.0).sum(axis=0) - TUNED.label_ridge * own
-        own += np.clip(slope / (np.where(learnable, p * (1 - p), 0.0).sum(axis=0) + TUNED.label_ridge), -2, 2)
-    return Stack(stack.slopes, own)
+        residuals = np.where(learnable, truth - p, 0.0).sum(axis=0)
+        return offset_step(own, residuals, np.where(learnable, p * (1 - p), 0.0).sum(axis=0), TUNED.label_ridge)
+
+    return Stack(stack.slopes, iterate(step, np.zeros(truth.shape[1]), 8, longest=2.0))

@@ -13,6 +13,7 @@ from genus.base.arrays import Float64, Int32
 from genus.base.labels import Labels
 from genus.base.protocol import Label
 from genus.base.validation import check_number
+from genus.pipeline.vector_reader import VectorReader
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 from genus.tree.label_tree import LabelTree, tree_of
@@ -32,6 +33,8 @@ class Request:
     n_jobs: int | None
     tree: Any = None
     class_prior: ClassPrior = "learned"
+    encoder: VectorReader | None = None
+    descriptions: Mapping[Any, str] | bool | None = None  # None: the names of the classes, if they help
 
     def check_budget(self) -> None:
         check_number("time_budget", self.time_budget, 1e-3, 1e9, "a positive number of seconds")
@@ -51,7 +54,7 @@ class ClassTree:
 
     named: LabelTree
     coded: LabelTree  # classes by their numbers, the nodes above them by -1, -2, ...
-    given: bool  # by the user, and not told by the labels
+    given: bool  # by the user, rather than read from the labels
 
     @classmethod
     def from_labels(cls, tree: Any, classes: Labels) -> ClassTree | None:

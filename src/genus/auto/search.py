@@ -10,20 +10,21 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from genus._registry import make_model
-from genus.auto.candidates import FOUND_LABELS, Candidate
+from genus.auto.candidates import FOUND_LABELS, VECTORS, Candidate
 from genus.auto.cross_validation import CrossValidation, Settings
-from genus.auto.features import Features
+from genus.auto.descriptions import Descriptions, FixedDocuments
+from genus.auto.features import Features, features_of
 from genus.auto.leaderboard import Leaderboard, leaderboard_row
 from genus.auto.request import ClassTree
 from genus.auto.self_training import Learner
-from genus.base.arrays import Float64
+from genus.base.arrays import Float64, Int32
 from genus.base.labels import Labels
 from genus.base.protocol import Model, Params, Scores
 from genus.base.rows import take_rows
 from genus.base.tuning import TUNED
 from genus.calibration import Temperature, margin, pool_weights
 from genus.pipeline.rejection import Rejection
-from genus.text.vectorizer import Vectorizer
+from genus.pipeline.vector_reader import Reader
 from genus.text.weighting import TermWeighting
 
 
@@ -35,8 +36,8 @@ class CandidateTrial:
     setting: Params
     scores: Scores
     temperature: Temperature
-    handicap: float  # by how much it was thought to fall short
-    value: float  # as believed after it was tried
+    handicap: float  # the expected gap to the best
+    value: float  # shrunk towards what was expected
     accuracy: float
     macro_f1: float
     log_loss: float
@@ -64,10 +65,11 @@ class Search:
     texts: list[str]  # the labeled ones before the others
     validation: CrossValidation
     candidates: Sequence[Candidate]
-    feature_sets: dict[str, Vectorizer]
+    feature_sets: dict[str, Reader]
     deadline: float
     progress: Callable[[str, float], None]
     tree: ClassTree | None = None
+    descriptions: Descriptions | None = None
     trials: list[CandidateTrial] = field(default_factory=list)
     cut_short: bool = False
     _features: dict[str, Features] = field(default_factory=dict)
@@ -107,7 +109,7 @@ class Search:
 
     def features(self, feature_set: str) -> Features:
         if feature_set not in self._features:
-            self._features[feature_set] = Features.from_texts(self.feature_sets[feature_set], self.texts)
+            self._features[feature_set] = features_of(self.feature_sets[feature_set], self.texts)
         return self._features[feature_set]
 
     def _can_read(self, feature_set: str) -> bool:
@@ -136,12 +138,34 @@ class Search:
         features = self.features(candidate.feature_set)
         _, rows, new_rows = features.weighted(candidate.weighting)
         model = self._new_model(candidate, coded=True).set_params(n_jobs=1)
-        found = self.validation.out_of_fold_scores(model, settings, rows, new_rows)
+        found = self.validation.out_of_fold_scores(model, settings, rows, new_rows, self.fixed(candidate))
         seconds = (time.monotonic() - begin) / len(settings)
         self._rates[candidate.model] = seconds / self._work(candidate)
         for setting, scores in zip(settings, found, strict=True):
             self.trials.append(self._trial(candidate, setting, scores, seconds))
         self.progress(candidate.name, max(t.accuracy for t in self.trials))
+
+    def description_lift(self, codes: Int32) -> float | None:
+        """How well descriptions alone classify the labeled documents; None without descriptions."""
+        if self.descriptions is None:
+            return None
+        vectors = self.features(VECTORS).counts.data.reshape(len(self.texts), -1).astype(np.float32, copy=False)
+        return self.descriptions.lift(vectors[: len(codes)], codes)
+
+    def fixed(self, candidate: Candidate) -> FixedDocuments | None:
+        """The descriptions of classes that a candidate learns from beside the documents."""
+        if not candidate.description_weight or self.descriptions is None:
+            return None
+        return self.descriptions.documents(candidate.description_weight)
+
+    def described_by(self, members: Sequence[Member], classes: Labels) -> Params:
+        """What a pool must know of descriptions that its members learn from."""
+        weight = max(member.trial.candidate.description_weight for member in members)
+        if not weight or self.descriptions is None:
+            return {}
+        known = self.descriptions.known.tolist()
+        texts = {classes[c].item(): self.descriptions.texts[c] for c in known}
+        return {"descriptions": texts, "description_weight": weight}
 
     def _affordable(self, candidate: Candidate, n: int) -> int:
         """How many of n settings to try next: one, where they may take long and nothing is known of the model yet."""
@@ -174,9 +198,8 @@ class Search:
 
     def members(self) -> list[Member]:
         """The best trial and, one by one, those that help most beside it; weights are learned on their scores."""
-        best = sorted(
-            {id(c): self.best_of(c) for c in (t.candidate for t in self.trials)}.values(), key=lambda t: -t.value
-        )
+        rising = sorted(self.trials, key=lambda t: t.value)
+        best = sorted({t.candidate.kind: t for t in rising}.values(), key=lambda t: -t.value)
         scores = {id(t): self._calibrated(t) for t in best}
         chosen, weights, value = [best[0]], np.ones(1), best[0].value
         while len(chosen) < TUNED.most_members:
@@ -190,9 +213,9 @@ class Search:
     def _pooled(
         self, trials: list[CandidateTrial], scores: dict[int, Scores]
     ) -> tuple[float, Float64, list[CandidateTrial]]:
-        """What to believe of a pool of these, and their weights in it."""
+        """The shrunk value of a pool of these, and their weights in it."""
         parts = [scores[id(t)] for t in trials]
-        weights = pool_weights(parts, self.validation.codes)
+        weights = pool_weights(parts, self.validation.codes, _first_weights([t.candidate for t in trials]))
         if weights.min() == 0:
             return -np.inf, weights, trials  # one of them is not needed
         measured = self.validation.measure(np.add.reduce([w * s for w, s in zip(weights, parts, strict=True)])).value
@@ -212,11 +235,12 @@ class Search:
 
     def reweighted(self, members: Sequence[Member]) -> list[Member]:
         """The same members with weights that fit their scores."""
-        weights = pool_weights([self._calibrated(m.trial) for m in members], self.validation.codes)
+        start = _first_weights([m.trial.candidate for m in members])
+        weights = pool_weights([self._calibrated(m.trial) for m in members], self.validation.codes, start)
         return [replace(m, weight=float(w)) for m, w in zip(members, weights, strict=True)]
 
     def pool_value(self, members: Sequence[Member], handicap: float) -> float:
-        """What to believe of a pool; its members go to the leaderboard."""
+        """The shrunk value of a pool; its members go to the leaderboard."""
         self.trials += [m.trial for m in members]
         pooled = np.add.reduce([m.weight * self._calibrated(m.trial) for m in members])
         return self.validation.shrunk(self.validation.measure(pooled).value, handicap)
@@ -234,7 +258,7 @@ class Search:
             pooled, self.features(members[0].trial.candidate.feature_set).shares[self.validation.chosen]
         )
 
-    def parts(self, member: Member) -> tuple[Vectorizer, TermWeighting | None]:
+    def parts(self, member: Member) -> tuple[Reader, TermWeighting | None]:
         """How the member reads texts: by the vectorizer that it shares with others, and a weighting of its own."""
         features = self.features(member.trial.candidate.feature_set)
         return features.vectorizer, deepcopy(features.weighted(member.trial.candidate.weighting)[0])
@@ -251,11 +275,12 @@ class Search:
             return model
         return model.set_params(tree=self.tree.coded if coded else self.tree.named if self.tree.given else None)
 
-    def fitted(self, member: Member, labels: Labels, weights: Float64, n_jobs: int | None) -> Model:
+    def fitted(self, member: Member, labels: Labels, weights: Float64, classes: Labels, n_jobs: int | None) -> Model:
         """The member's model, learned from all labeled documents."""
         candidate = member.trial.candidate
         rows = self.features(candidate.feature_set).weighted(candidate.weighting)[1]
-        return self.model(member, n_jobs)._fit_rows(take_rows(rows, np.arange(len(labels))), labels, weights)
+        given, fixed = (take_rows(rows, np.arange(len(labels))), labels, weights), self.fixed(candidate)
+        return self.model(member, n_jobs)._fit_rows(*(given if fixed is None else fixed.beside(*given, classes)))
 
     def learner(self, member: Member, *, as_new: bool, n_jobs: int | None, coded: bool) -> Learner:
         """The member as it learns from texts without labels; its documents to learn from, or as if they were new."""
@@ -264,9 +289,18 @@ class Search:
         _, learned, new = features.weighted(candidate.weighting)
         rows = new if as_new else learned
         model = self.model(member, n_jobs, coded=coded).set_params(**FOUND_LABELS.get(candidate.model, {}))
-        return Learner(model, rows, features.lengths, member.temperature, member.weight)
+        return Learner(model, rows, features.lengths, member.temperature, member.weight, self.fixed(candidate))
 
     def leaderboard(self, members: Sequence[Member]) -> Leaderboard:
         """What was tried, the best first."""
         weights = {id(m.trial): m.weight for m in members}
         return [t.row(weights.get(id(t), 0.0)) for t in sorted(self.trials, key=lambda t: -t.value)]
+
+
+def _first_weights(candidates: Sequence[Candidate]) -> Float64:
+    """Weights that add up to one, equal for models of vectors and for the others, which share it as is usual."""
+    vectors = np.array([c.reads_vectors for c in candidates])
+    if vectors.all() or not vectors.any():
+        return np.full(len(candidates), 1 / len(candidates))
+    share = TUNED.vector_share
+    return np.where(vectors, share / vectors.sum(), (1 - share) / (~vectors).sum())

@@ -4,9 +4,9 @@
     2. the models are learned anew from all documents, in which an unlabeled one counts ``weight`` of a labeled;
     3. and again, with the labels that these give, if there is more than one round.
 
-The unlabeled texts also tell which words are common: the vocabulary and idf are theirs too. Whether to do this at
-all, and with which weight, is judged on labeled documents left out (`genus.auto`). Soft counts by expectation
-maximisation gain more on some collections and ruin others, and are not used.
+The vocabulary and idf are also learned from the unlabeled texts. Whether to do this at all, and with which weight, is
+chosen by cross-validation on labeled documents (`genus.auto`). Soft counts by expectation maximisation gain more on
+some collections and ruin others, and are not used.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import clone
 
+from genus.auto.descriptions import FixedDocuments
 from genus.base.arrays import Float64, Int64
 from genus.base.labels import Labels
 from genus.base.protocol import LearnsMore, Model, offers
@@ -29,7 +30,7 @@ from genus.calibration import Temperature
 class SelfTrainingSchedule:
     """How much an unlabeled document counts, and how often labels are found anew.
 
-    ``handicap`` is by how much the schedule is thought to fall short of the best, in accuracy, before it is tried.
+    ``handicap`` is the schedule's expected gap in accuracy to the best one, before it is tried.
     """
 
     weight: float
@@ -57,6 +58,7 @@ class Learner:
     lengths: Float64
     temperature: Temperature
     weight: float
+    fixed: FixedDocuments | None = None
 
     def scores(self, fitted: Model, numbers: Int64) -> Float64:
         """The member's part in the pool's scores of these documents."""
@@ -66,10 +68,12 @@ class Learner:
     def fitted(self, numbers: Int64, labels: Labels, weights: Float64, classes: Labels) -> Model:
         """A model of these documents that knows all classes."""
         model: Model = clone(self.model)
-        rows = take_rows(self.rows, numbers)
+        given = take_rows(self.rows, numbers), labels, weights
+        if self.fixed is not None:
+            given = self.fixed.beside(*given, classes)
         if len(np.unique(labels)) == len(classes) or not offers(model, LearnsMore):
-            return model._fit_rows(rows, labels, weights)
-        model._partial_fit_rows(rows, labels, weights, classes)
+            return model._fit_rows(*given)
+        model._partial_fit_rows(*given, classes)
         return model
 
 

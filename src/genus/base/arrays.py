@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
+Float32 = NDArray[np.float32]
 Seed = int | np.random.RandomState | None
 State = Mapping[str, Any]  # what was learned, as a model file gives it: of any type until it is checked
 AnyFloat = NDArray[np.float64] | NDArray[np.float32]

@@ -203,7 +203,7 @@ class DocumentAccumulator(Accumulator):
 
     def without(self, batch: Batch, n_threads: int = 1) -> DocumentAccumulator:
         mine = self.documents(n_threads)
-        counts = mine.counts.subtract(ClassCounts.of(batch, n_threads), n_threads)
+        counts = mine.counts.subtract(ClassCounts.from_batch(batch, n_threads), n_threads)
         gone = mine.locate(batch, distinct=True)
         if (gone < 0).any():
             raise ValueError(_NEVER_LEARNED)
@@ -211,7 +211,7 @@ class DocumentAccumulator(Accumulator):
 
     def without_numbers(self, gone: Int64, batch: Batch, n_threads: int = 1) -> DocumentAccumulator:
         """Without the documents of these numbers, which are those of the batch."""
-        counts = self.documents(n_threads).counts.subtract(ClassCounts.of(batch, n_threads), n_threads)
+        counts = self.documents(n_threads).counts.subtract(ClassCounts.from_batch(batch, n_threads), n_threads)
         return self._without(gone, counts)
 
     def _without(self, gone: Int64, counts: ClassCounts) -> DocumentAccumulator:

@@ -1,16 +1,16 @@
-"""The way from documents to what is learned of them that all counting models share.
+"""The base of models that learn from counts.
 
-A model is given two parts: an accumulator, which is what it remembers (sums, documents, or what it learned online),
-and a table, which is made of these for scoring. It says up to four things: how it reads a document (`_read`), how
-much a document counts (`_scales`), how counts become the table (`_make_parameters`), and how a document scores in its
-class without itself (`_scores_without`). Everything else is here and in `genus.base.posterior`.
+A model consists of two parts: an accumulator, which holds what it has learned (sums, documents, or the state of
+online learning), and a table, which is computed from it for scoring. A model defines up to four methods: `_read`
+(preprocess documents), `_scales` (their weights), `_make_parameters` (compute the table) and `_scores_without`
+(leave-one-out scores of a document's own class). Everything else is here.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
@@ -25,14 +25,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, State, n_threads
 from genus.base.documents import DocumentAccumulator, Documents
 from genus.base.labels import Labels, encode_labels
-from genus.base.posterior import PosteriorClassifier
+from genus.base.posterior import best_of, score_blocks, top_of
+from genus.base.protocol import BaseEstimator, ClassifierMixin
 from genus.base.rows import MatrixLike, SparseRows, add_duplicates, slice_rows, to_rows, width_of
 from genus.base.score_table import ScoreTable
 from genus.base.statistics import Accumulator, Batch, ClassCounts
-from genus.base.validation import check_labels, check_not_negative, check_weights
+from genus.base.validation import check_count, check_labels, check_not_negative, check_weights
 
 if TYPE_CHECKING:
     from genus.base.protocol import Samples
@@ -58,8 +60,8 @@ def _can_leave_out(model: GenerativeClassifier[Any]) -> bool:
     return type(model)._scores_without is not GenerativeClassifier._scores_without
 
 
-class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
-    """Base of models that remember their documents, or sums of them by class.
+class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
+    """Base of models that keep their documents, or sums of them by class.
 
     The table is made when it is first needed, and again after `set_params`. What a model can do besides depends on
     its parts: more can be learned (`partial_fit`) unless the model says otherwise, `unlearn` and `merge` are there
@@ -81,24 +83,24 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
     _parameters_cache: Table | None
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for a constructor parameter that makes no sense."""
+        """Raise ValueError for an invalid constructor parameter."""
         check_not_negative("prior_scale", self.prior_scale)
         n_threads(self.n_jobs)
 
     def _read(self, rows: SparseRows) -> SparseRows:
-        """Documents as the model takes them, learned or asked for: as they are.
+        """Preprocess documents, before learning and before scoring: by default unchanged.
 
         Entries stay what and where they are, unless they are zero; their values may change.
         """
         return rows
 
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
-        """How much one unit of each document counts, in units of the fixed-point sums: by its weight alone."""
+        """What one unit of a count adds to the fixed-point sums: the document's weight."""
         return self._remembers.unit_scales(rows.n_rows, weights)
 
     @abstractmethod
     def _make_parameters(self, counts: ClassCounts) -> Table:
-        """What scoring reads, from what the accumulator holds."""
+        """Compute the table for scoring from the counts."""
 
     def _scores_without(self, batch: Batch, own: Int32, bias: Float64) -> tuple[Float64, Float64]:
         """Scores of learned documents for leaving them out, where the model can.
@@ -157,7 +159,7 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
         y : array of shape (n_documents,)
             Labels.
         classes : array, default=None
-            Labels to know of even without documents. Never needed.
+            Labels that are classes even without documents. Optional.
         sample_weight : array of shape (n_documents,), default=None
             How often each document counts.
 
@@ -177,9 +179,9 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
 
     @only_if(_can_unlearn)
     def unlearn(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Take documents out again, exactly as if they had never been learned.
+        """Remove documents, exactly as if they had never been learned.
 
-        A class goes with its last document, unless `partial_fit` was told of it through ``classes``.
+        A class is removed with its last document, unless `partial_fit` declared it through ``classes``.
         Columns stay.
 
         Parameters
@@ -203,7 +205,7 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
 
     @only_if(_can_unlearn)
     def merge(self, other: Self) -> Self:
-        """Take in all that another model has learned, as if this one had learned it.
+        """Add all that another model has learned, as if this one had learned it.
 
         Parameters
         ----------
@@ -250,7 +252,7 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
         self._accumulate(accumulator, batch)
         self._fitted_counting_params = self._counting_parameters()
         self._set_statistics(accumulator)
-        self._parameters  # noqa: B018 (made here, so that fitting tells of any trouble and predicting is fast)
+        self._parameters  # noqa: B018 (made here, so that errors are raised by fit and predicting is fast)
         return self
 
     @only_if(_can_learn_more)
@@ -304,14 +306,14 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
             raise ValueError(f"y must have one label for each document ({rows.n_rows}), got {len(labels)}.")
         weights = check_weights(sample_weight, rows.n_rows)
         declared = None if classes is None else encode_labels(check_labels(classes))[0]
-        return Batch.of(rows, self._scales(rows, weights), labels, weights, declared)
+        return Batch.from_labels(rows, self._scales(rows, weights), labels, weights, declared)
 
     def _new_accumulator(self) -> Accumulator:
-        """What the model remembers of no documents."""
+        """An empty accumulator."""
         return self._remembers()
 
     def _accumulate(self, accumulator: Accumulator, batch: Batch) -> None:
-        """Enter all documents of `fit` into a new accumulator."""
+        """Add all documents of `fit` to a new accumulator."""
         accumulator.add(batch, n_threads(self.n_jobs))
 
     def _set_statistics(self, accumulator: Accumulator) -> None:
@@ -386,7 +388,56 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
         check_is_fitted(self)
         return self._accumulator.class_weights(n_threads(self.n_jobs))
 
+    def predict(self, X: MatrixLike) -> Labels:
+        """The most probable label of each document, as an array of shape (n_documents,)."""
+        return self._predict_rows(self._check_rows(X))
+
+    def _predict_rows(self, rows: SparseRows) -> Labels:
+        return np.asarray(self.classes_[self._best_classes(rows)])
+
+    def predict_top(self, X: MatrixLike, k: int = 5) -> tuple[Labels, Float64]:
+        """The ``k`` most probable labels of each document.
+
+        Memory grows with ``k``, not with the number of classes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_words)
+            Word counts.
+        k : int, default=5
+            How many; all classes, where there are fewer.
+
+        Returns
+        -------
+        labels : array of shape (n_documents, k)
+            The most probable first.
+        probabilities : array of shape (n_documents, k)
+        """
+        return self._predict_top_rows(self._check_rows(X), k)
+
+    def _predict_top_rows(self, rows: SparseRows, k: int) -> tuple[Labels, Float64]:
+        k = min(check_count("k", k), len(self.classes_))
+        columns, probabilities = top_of(self._score_blocks(rows), k, n_threads(self.n_jobs))
+        return self.classes_[columns], probabilities
+
+    def predict_joint_log_proba(self, X: MatrixLike) -> Float64:
+        """log p(c, d): an array of shape (n_documents, n_classes), unnormalised."""
+        return self._joint_log_likelihood(self._check_rows(X))
+
+    def predict_log_proba(self, X: MatrixLike) -> Float64:
+        """log p(c | d): an array of shape (n_documents, n_classes)."""
+        return self._log_proba_rows(self._check_rows(X))
+
+    def _log_proba_rows(self, rows: SparseRows) -> Float64:
+        return self._normalize(self._joint_log_likelihood(rows))
+
+    def predict_proba(self, X: MatrixLike) -> Float64:
+        """p(c | d): an array of shape (n_documents, n_classes), rows summing to one."""
+        log_proba = self.predict_log_proba(X)
+        return np.exp(log_proba, out=log_proba)
+
     def _joint_log_likelihood(self, rows: SparseRows) -> Float64:
+        """log p(c, d) for each document and class. Columns that were not trained are ignored."""
         return self._scores(self._read(rows))
 
     def _scores(self, rows: SparseRows) -> Float64:
@@ -396,14 +447,25 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
     def _best_classes(self, rows: SparseRows) -> NDArray[np.integer]:
         # By name: a check against a Protocol takes as long as the answer.
         best: Callable[[SparseRows, int], Int32] | None = getattr(self._parameters, "best_classes", None)
-        return super()._best_classes(rows) if best is None else best(self._read(rows), n_threads(self.n_jobs))
+        return best_of(self._score_blocks(rows)) if best is None else best(self._read(rows), n_threads(self.n_jobs))
+
+    def _score_blocks(self, rows: SparseRows) -> Iterator[Float64]:
+        return score_blocks(self._joint_log_likelihood, rows, len(self.classes_))
+
+    def _normalize(self, scores: Float64) -> Float64:
+        _core.normalize_log_rows(scores, n_threads(self.n_jobs))
+        return scores
 
     def _add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64) -> None:
+        """Add the scores of each document, up to a constant per document, times its factor to ``total``.
+
+        Quantized scores may be added; the largest error of a difference of two is then added to ``distances``.
+        """
         table = self._parameters
         if isinstance(table, ScoreTable):
             table.add_scores(self._read(rows), factors, total, distances, n_threads(self.n_jobs))
         else:
-            super()._add_scores(rows, factors, total, distances)
+            _core.add_scaled_rows(self._joint_log_likelihood(rows), factors, total, n_threads(self.n_jobs))
 
     def _log_evidence(self, row: SparseRows, classes: Sequence[int]) -> tuple[Float64, Float64]:
         """What the prior (k,) and each of one document's words (n_entries, k) add to some classes' scores."""
@@ -490,14 +552,14 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
     # Keeping
 
     def _get_state(self) -> dict[str, object]:
-        """Everything learned, as arrays that can be mapped from a file, and all it takes to learn on."""
+        """Everything learned, as arrays that can be mapped from a file; enough to continue learning."""
         table = self._table_state()
         counted = self._fitted_counting_params if self._learns_more else {}
         named = {self._state_name(name): value for name, value in counted.items()}
         return named | self._accumulator.to_state(n_threads(self.n_jobs)) | table
 
     def _set_state(self, state: State) -> None:
-        """Take over what `_get_state` gave. Shapes are checked here; contents when they are first built upon."""
+        """Restore what `_get_state` returned. Shapes are checked here, contents on first use."""
         try:
             names = self._counting_params if self._learns_more else ()
             counted = {name: state[self._state_name(name)] for name in names}
@@ -510,7 +572,7 @@ class GenerativeClassifier(PosteriorClassifier[SparseRows], Generic[Table]):
             raise ValueError(f"the model's state lacks {error}.") from None
 
     def _state_name(self, name: str) -> str:
-        """Under which name a parameter of `_counting_params` is kept: documents have weights of their own."""
+        """The key of a parameter of `_counting_params` in the state, distinct from the accumulator's keys."""
         return f"counted_{name}" if name in self._remembers.state_names else name
 
     def _table_state(self) -> dict[str, object]:

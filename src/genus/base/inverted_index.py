@@ -45,7 +45,7 @@ class InvertedIndex:
     order: Int64
 
     @classmethod
-    def of(cls, documents: Documents, n_threads: int = 1) -> InvertedIndex:
+    def from_documents(cls, documents: Documents, n_threads: int = 1) -> InvertedIndex:
         rows, codes, fixed = documents.rows, documents.codes, documents.weights
         lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads) / ONE
         inside = (lengths > 0) & (fixed > 0)

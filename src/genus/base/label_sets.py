@@ -54,7 +54,7 @@ class LabelSets:
         self._numbers: dict[bytes, int] | None = None
 
     @classmethod
-    def of(cls, rows: SetRows) -> LabelSets:
+    def from_rows(cls, rows: SetRows) -> LabelSets:
         """The distinct ones of these, in an order that does not depend on the order of documents."""
         number = {key: d for d, key in enumerate(rows.packed())}
         ordered = sorted(number, key=lambda key: np.frombuffer(key, dtype=np.int32).tolist())
@@ -79,7 +79,7 @@ class LabelSets:
 
     def grown(self, rows: SetRows) -> LabelSets:
         """These and, behind them, those of the rows that are new."""
-        new = LabelSets.of(take_sets(rows, np.flatnonzero(self.find(rows) < 0)))
+        new = LabelSets.from_rows(take_sets(rows, np.flatnonzero(self.find(rows) < 0)))
         if len(new) == 0:
             return self
         indptr = np.concatenate([self.rows.indptr, new.rows.indptr[1:] + self.rows.indptr[-1]])

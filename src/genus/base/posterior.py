@@ -1,16 +1,20 @@
-"""The way from the likelihood of documents to labels, which all models share."""
+"""From the likelihood of documents to labels and probabilities.
+
+Every model uses the functions here. `PosteriorClassifier` is the base of models that do not learn from sums of counts;
+`genus.base.estimator.GenerativeClassifier` is the base of those that do.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
 from genus import _core
-from genus.base.arrays import Float64, n_threads
+from genus.base.arrays import Float64, Int64, n_threads
 from genus.base.labels import Labels
 from genus.base.protocol import BaseEstimator, ClassifierMixin
 from genus.base.rows import MatrixLike, Rows, n_rows_of, slice_rows
@@ -19,8 +23,27 @@ from genus.base.validation import check_count
 _BLOCK = 1 << 19  # scores held at once where only a few per document are kept: 4 MB, inside the caches
 
 
+def score_blocks(score: Callable[[Rows], Float64], rows: Rows, n_classes: int) -> Iterator[Float64]:
+    """The scores of some documents at a time, so that memory does not grow with their number."""
+    size = max(1, _BLOCK // n_classes)
+    for begin in range(0, max(n_rows_of(rows), 1), size):
+        yield score(slice_rows(rows, begin, begin + size))
+
+
+def best_of(blocks: Iterable[Float64]) -> NDArray[np.integer]:
+    """The number of each document's most probable class, the first of equal ones."""
+    return np.concatenate([scores.argmax(axis=1) for scores in blocks])
+
+
+def top_of(blocks: Iterable[Float64], k: int, n_threads: int) -> tuple[Int64, Float64]:
+    """The numbers and probabilities of each document's ``k`` most probable classes, the most probable first."""
+    tops = [_core.top_of_rows(scores, k, n_threads) for scores in blocks]
+    columns, probabilities = (np.concatenate(parts) for parts in zip(*tops, strict=True))
+    return columns, probabilities
+
+
 class PosteriorClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Rows]):
-    """Base of models that know how likely a document is in each class.
+    """Base of models without counts that know how likely a document is in each class.
 
     A model says how likely (`_joint_log_likelihood`), and what it takes for documents (`_check_rows`): sparse
     rows or dense ones.
@@ -69,10 +92,8 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Rows]):
         return self._predict_top_rows(self._check_rows(X), k)
 
     def _predict_top_rows(self, rows: Rows, k: int) -> tuple[Labels, Float64]:
-        threads = n_threads(self.n_jobs)
         k = min(check_count("k", k), len(self.classes_))
-        tops = [_core.top_of_rows(scores, k, threads) for scores in self._score_blocks(rows)]
-        columns, probabilities = (np.concatenate(parts) for parts in zip(*tops, strict=True))
+        columns, probabilities = top_of(self._score_blocks(rows), k, n_threads(self.n_jobs))
         return self.classes_[columns], probabilities
 
     def predict_joint_log_proba(self, X: MatrixLike) -> Float64:
@@ -93,13 +114,10 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Rows]):
 
     def _best_classes(self, rows: Rows) -> NDArray[np.integer]:
         """The number of each document's most probable class, the first of equal ones."""
-        return np.concatenate([scores.argmax(axis=1) for scores in self._score_blocks(rows)])
+        return best_of(self._score_blocks(rows))
 
     def _add_scores(self, rows: Rows, factors: Float64, total: Float64, distances: Float64) -> None:
-        """Add the scores of each document, up to what its classes have alike, times its factor to ``total``.
-
-        A model may add rough ones, and then how far two scores of a document may be off together to ``distances``.
-        """
+        """Add the scores of each document times its factor to ``total``; they are exact, so ``distances`` stay."""
         _core.add_scaled_rows(self._joint_log_likelihood(rows), factors, total, n_threads(self.n_jobs))
 
     def _evidence_terms(self, row: Rows, classes: Sequence[int]) -> dict[str, Float64]:
@@ -111,6 +129,4 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Rows]):
         return scores
 
     def _score_blocks(self, rows: Rows) -> Iterator[Float64]:
-        size = max(1, _BLOCK // len(self.classes_))
-        for begin in range(0, max(n_rows_of(rows), 1), size):
-            yield self._joint_log_likelihood(slice_rows(rows, begin, begin + size))
+        return score_blocks(self._joint_log_likelihood, rows, len(self.classes_))

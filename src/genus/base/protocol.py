@@ -2,7 +2,7 @@
 
 `Model` is what every model of counts does. The other protocols are capabilities that some models have: code that
 needs one asks ``offers(model, Unlearns)``. They hold methods only, so that asking computes nothing.
-Assignments at the end make mypy check that the models of genus are what they are taken for.
+The functions at the end make mypy check that the models of genus have these capabilities.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     class BaseEstimator:
-        """scikit-learn's. That has no types, so that mypy would take its subclasses for anything and check nothing."""
+        """scikit-learn's, with types. Without them mypy would treat subclasses as Any and check nothing."""
 
         def get_params(self, deep: bool = True) -> Params: ...
 
@@ -111,7 +111,7 @@ class Model(ScoresRows, Estimator, Protocol):
 
 
 class CountsClasses(Protocol):
-    """Knows how many documents each class has, by their weights."""
+    """Has the summed document weights of each class."""
 
     @property
     def class_count_(self) -> Float64: ...
@@ -151,7 +151,7 @@ class Unlearns(Protocol):
 
 
 class RemembersDocuments(Protocol):
-    """Keeps its documents: tells which carry an answer, and takes them out by number."""
+    """Keeps its documents: names those that contribute to an answer, and unlearns them by number."""
 
     def _neighbors_rows(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]: ...
 
@@ -221,6 +221,18 @@ class TellsDocuments(Protocol):
     def _document_evidence(self, row: SparseRows, k: int) -> list[tuple[int, int, float]]: ...
 
 
+class LinearInColumns(Protocol):
+    """The score of a class is ``coef_ @ (x - center_) + intercept_``."""
+
+    if TYPE_CHECKING:  # properties: at run time they would be computed to see whether they are there
+
+        @property
+        def coef_(self) -> Float64: ...
+
+        @property
+        def center_(self) -> Float64: ...
+
+
 class HasTree(Protocol):
     """Classes stand in a tree: answers at any level, and words by node."""
 
@@ -236,7 +248,7 @@ class HasTree(Protocol):
 
 
 class TellsNodes(Protocol):
-    """A class is made of hidden nodes, told by their words and documents."""
+    """A class consists of hidden nodes, shown by their words and documents."""
 
     if TYPE_CHECKING:  # a property: at run time it would be computed to see whether it is there
 
@@ -251,7 +263,7 @@ class TellsNodes(Protocol):
 
 
 class MarksWords(Protocol):
-    """Tells for each word whether it is about the class, background, or the text's own."""
+    """Marks each word as about the class, background, or the text's own."""
 
     def _mark_rows(self, rows: SparseRows, codes: Int32) -> Float64: ...
 
@@ -274,6 +286,7 @@ class KeepsState(Protocol):
 
 
 if TYPE_CHECKING:
+    from genus.models.dense_gaussian import DenseGaussian
     from genus.models.discriminative.model import DiscriminativeNB
     from genus.models.document_mixture.models import (
         KernelDensityClassifier,
@@ -289,7 +302,7 @@ if TYPE_CHECKING:
 
     _DocumentMixture: TypeAlias = TiedDocumentMixture | KernelDensityClassifier | NearestNeighborsClassifier
     _Tree: TypeAlias = HierarchicalShrinkage | HierarchicalMixture
-    _Additive: TypeAlias = MultinomialNB | RefinedNB | PLSAClassifier | _DocumentMixture | _Tree
+    _Additive: TypeAlias = DenseGaussian | MultinomialNB | RefinedNB | PLSAClassifier | _DocumentMixture | _Tree
     _Every: TypeAlias = _Additive | DiscriminativeNB | NonlinearBayes | RelevanceTopicModel
 
     def _every(model: _Every) -> tuple[Model, KeepsState]:
@@ -306,7 +319,7 @@ if TYPE_CHECKING:
     ) -> tuple[RemembersDocuments, LeavesRowsOut, TellsSources, TellsDocuments]:
         return model, model, model, model
 
-    def _naive_bayes(model: MultinomialNB) -> LeavesRowsOut:
+    def _leaves_out(model: DenseGaussian | MultinomialNB) -> LeavesRowsOut:
         return model
 
     def _refined(model: RefinedNB) -> ScoresPath:

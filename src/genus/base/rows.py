@@ -89,6 +89,13 @@ def row_sums(indptr: Int64, values: NDArray[np.number] | NDArray[np.bool_]) -> F
     return sums
 
 
+def unit_rows(rows: SparseRows) -> SparseRows:
+    """Rows of length one; those without entries stay so."""
+    norms = np.sqrt(row_sums(rows.indptr, np.square(rows.data, dtype=np.float64)))
+    scales = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    return rows._replace(data=rows.data * np.repeat(scales, np.diff(rows.indptr)))
+
+
 def stack_rows(parts: list[SparseRows], n_columns: int) -> SparseRows:
     if len(parts) == 1:
         return parts[0]._replace(n_columns=n_columns)
@@ -135,6 +142,29 @@ def without_zeros(rows: SparseRows) -> SparseRows:
     shape = (rows.n_rows, rows.n_columns)
     matrix = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape, copy=False)
     return rows if matrix.has_canonical_format and rows.data.all() else canonical(rows)
+
+
+def full_rows(X: NDArray[np.number]) -> SparseRows:
+    """The rows of a dense array, with every column filled: `dense_rows` gives the array back without a copy."""
+    n, m = X.shape
+    native = X.dtype in (np.float32, np.float64, np.int64)
+    data = np.ascontiguousarray(X, dtype=None if native else np.float64).ravel()
+    return SparseRows(np.arange(n + 1) * m, np.tile(np.arange(m, dtype=np.int32), n), data, m)
+
+
+def dense_rows(rows: SparseRows, n_columns: int) -> NDArray[np.number]:
+    """Rows as an array of shape (n_rows, n_columns), without a copy where every row has every column in order.
+
+    Further columns are left out, missing ones are zero, and what a row has in one column twice is added up.
+    """
+    indptr, indices, data, m = rows
+    n, lengths = rows.n_rows, np.diff(indptr)
+    if m == n_columns and (lengths == m).all() and (indices.reshape(n, m) == np.arange(m)).all():
+        return data.reshape(n, m)
+    out = np.zeros((n, n_columns))
+    inside = (indices >= 0) & (indices < n_columns)
+    np.add.at(out, (np.repeat(np.arange(n), lengths)[inside], indices[inside]), data[inside])
+    return out
 
 
 def in_single_precision(rows: SparseRows) -> SparseRows:

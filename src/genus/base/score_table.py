@@ -82,7 +82,7 @@ class ScoreTable:
         return out
 
     def add_scores(self, rows: SparseRows, factors: Float64, total: Float64, distances: Float64, threads: int) -> None:
-        """Add the documents' scores, each times its factor: see `PosteriorClassifier._add_scores`."""
+        """Add the documents' scores, each times its factor: see `GenerativeClassifier._add_scores`."""
         if (quantized := self._quantized_for(rows, threads)) is not None:
             _core.add_quantized_scores(quantized, *self._given(rows, factors, total, distances, threads))
         else:

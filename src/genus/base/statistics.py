@@ -43,7 +43,7 @@ class Batch:
     declared: Labels
 
     @classmethod
-    def of(
+    def from_labels(
         cls,
         rows: SparseRows,
         scales: Float64,
@@ -103,14 +103,15 @@ class ClassCounts:
     counts: Int64
 
     @classmethod
-    def of(cls, batch: Batch, n_threads: int = 1) -> ClassCounts:
+    def from_batch(cls, batch: Batch, n_threads: int = 1) -> ClassCounts:
         """Add up a batch of documents.
 
         Examples
         --------
         >>> words, values = np.array([0, 1, 1], dtype=np.int32), np.array([2.0, 1.0, 4.0])
         >>> rows = SparseRows(np.array([0, 2, 3]), words, values, 2)
-        >>> counts = ClassCounts.of(Batch.of(rows, np.full(2, float(ONE)), np.array(["ham", "spam"]), None))
+        >>> batch = Batch.from_labels(rows, np.full(2, float(ONE)), np.array(["ham", "spam"]), None)
+        >>> counts = ClassCounts.from_batch(batch)
         >>> (counts.dense() / ONE).tolist()
         [[2.0, 1.0], [0.0, 4.0]]
         """
@@ -390,7 +391,7 @@ class Accumulator:
     def flush(self, n_threads: int = 1) -> ClassCounts:
         """Everything added up."""
         if self._waiting:
-            counts = ClassCounts.of(_concatenate(self._waiting, self._n_columns), n_threads)
+            counts = ClassCounts.from_batch(_concatenate(self._waiting, self._n_columns), n_threads)
             if self._counts is not None:
                 counts = self.checked(n_threads, settled=False).merge(counts, n_threads)
             self._counts = counts
@@ -407,7 +408,7 @@ class Accumulator:
 
     def without(self, batch: Batch, n_threads: int = 1) -> Accumulator:
         """An accumulator as if these documents had never come. Raises ValueError where they never did."""
-        return Accumulator(self.checked(n_threads).subtract(ClassCounts.of(batch, n_threads), n_threads))
+        return Accumulator(self.checked(n_threads).subtract(ClassCounts.from_batch(batch, n_threads), n_threads))
 
     def keep_words(self, keep: NDArray[np.bool_], n_threads: int = 1) -> Accumulator:
         """An accumulator without the words that are not marked, which no document has; the others move up."""

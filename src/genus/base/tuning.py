@@ -1,8 +1,8 @@
 """The numbers of automatic selection and of pools that were tuned on data, in one place.
 
 Decision record 0008 says on which data, by which measure and with what effect; `benchmarks/tuning.py` measures the
-effect of each again. They stand below everything that goes by them. Parameters of models are no part of this: users
-set those.
+effect of each again. They are in the lowest layer, since several layers use them. Parameters of models are not here:
+users set those.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Handicaps:
-    """By how much a candidate is thought to fall short of the best, in accuracy, before anything is measured."""
+    """The expected gap in accuracy between a candidate and the best one, before anything is measured."""
 
     naive_bayes: float = 0.04
     refined: float = 0.0
@@ -23,6 +23,8 @@ class Handicaps:
     refined_pairs_presence: float = 0.02
     tree: float = 0.02
     tied_documents: float = 0.04
+    vectors: float = 0.0
+    descriptions: float = 0.01  # of a model of vectors, where descriptions of classes classify no better than chance
 
 
 @dataclass(frozen=True)
@@ -36,15 +38,24 @@ class SelfTraining:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What automatic selection and pools go by."""
+    """The settings of automatic selection and of pools."""
 
-    # How a measured value is shrunk towards what was expected beforehand
+    # How a measured value is shrunk towards the expected one
     handicaps: Handicaps = Handicaps()
     self_training: SelfTraining = SelfTraining()
-    handicap_documents: int = 300  # documents that say as much of a model as its handicap
-    rank_penalty: float = 0.001  # by how much a setting is thought to fall short of the one listed before it
-    diversity_bonus: float = 0.005  # by how much each further feature set is thought to improve a pool
+    handicap_documents: int = 300  # documents whose evidence weighs as much as the handicap
+    rank_penalty: float = 0.001  # the expected loss of a setting against the one listed before it
+    diversity_bonus: float = 0.005  # the expected gain of a pool from each further feature set
     log_loss_weight: float = 0.05  # what a nat of log loss counts beside accuracy, which jumps between documents
+
+    # Vectors, and descriptions of classes
+    description_gain: float = 0.1  # by how much descriptions that classify all texts are thought to improve a model
+    description_weights: tuple[float, ...] = (1.0, 3.0)  # of one, in labeled documents
+    vector_share: float = 0.65  # of models of vectors in a pool, where few labeled texts tell
+    lone_description_weight: float = 3.0  # of one, where some classes have no labeled text
+    description_log_scale: float = 0.0  # of the temperature, where no labeled text tells it
+    least_coverage: float = 0.7  # of the words of texts that the table that ships knows: else it is left out
+    coverage_texts: int = 1000  # enough to see that
 
     # How much is tried
     n_folds: int = 5
@@ -60,13 +71,13 @@ class Tuning:
     label_fit_share: float = 0.5  # of the time of scoring, to learn from all documents in the end
 
     # How texts are counted
-    many_texts: int = 1000  # from here on, features of a single text say nothing that is worth their room,
+    many_texts: int = 1000  # from this number on, features that occur in a single text are dropped,
     texts_per_class: int = 4  # where classes have so many
-    short_text: int = 250  # characters: how such texts begin, end and go on from word to word tells much of them
+    short_text: int = 250  # characters: for such texts, word edges and n-grams across words are useful
     most_characters: int = 20_000_000  # in all texts: beyond, their n-grams would take gigabytes
     sampled_texts: int = 100  # to see whether texts are written from counts,
-    least_repeats: int = 20  # by words that come again in one of them,
-    repeats_in_place: float = 0.9  # and the share of these that follow themselves
+    least_repeats: int = 20  # words repeated within one of them,
+    repeats_in_place: float = 0.9  # and the share of these that directly follow themselves
 
     # Temperatures and weights of a pool
     caution: float = 2.0  # nats that a parameter must save, in all documents together, to move by one

@@ -1,4 +1,4 @@
-"""What only some models can tell, asked of a `TextClassifier`."""
+"""Methods of `TextClassifier` that only some models support."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from genus.base.protocol import HasTree, Label, MarksWords, RemembersDocuments, 
 from genus.explain import HiddenNode
 from genus.models.relevance.marking import MarkedText, Review, mark_spans
 from genus.pipeline.protocol import FittedPipeline
+from genus.pipeline.similar import SimilarText, TrainingTexts
 from genus.pipeline.single import TextPipeline
 from genus.text.inputs import GivenLabels, Texts, pair
+from genus.text.vectorizer import Vectorizer
 
 Capability = TypeVar("Capability")
 
@@ -25,6 +27,7 @@ class ModelQuestions:
     """Questions about documents, trees, hidden nodes and relevance. Models that cannot answer say so."""
 
     _pipeline: FittedPipeline
+    _training_texts: TrainingTexts | None = None  # those of the last question for similar ones
 
     if TYPE_CHECKING:
 
@@ -52,7 +55,7 @@ class ModelQuestions:
     def neighbors(self, texts: Texts, k: int = 10) -> tuple[Int64, Float64]:
         """The k training documents that carry each text's posterior: their numbers, as learned, and shares.
 
-        Only models that remember their documents ("tdm", "kdc", "knn") can tell.
+        Only models that remember their documents ("tdm", "kdc", "knn") support this.
         """
         return self._with_documents().neighbors(texts, k)
 
@@ -64,6 +67,21 @@ class ModelQuestions:
         self._with_documents()
         self._pipeline.unlearn_documents(numbers)
         return self
+
+    def similar(self, text: str, k: int = 10) -> list[SimilarText]:
+        """The k training texts nearest to a text: by the words they share and, with vectors, by meaning.
+
+        For models that keep their documents, which pools of "auto" mostly have.
+        """
+        if not isinstance(text, str):
+            raise ValueError(f"similar takes one text (str), got {type(text).__name__}.")
+        check_is_fitted(self)
+        known = self._training_texts
+        if known is None or known.pipeline not in self._pipeline.pipelines or not known.is_current():
+            known = self._training_texts = TrainingTexts.from_pipelines(self._pipeline.pipelines)
+        if known is None:
+            raise ValueError(f"{self._pipeline.name} keeps sums, not documents; use model='auto' or 'tdm'.")
+        return known.similar(text, k)
 
     # Models with a tree of classes: "hs", "hm"
 
@@ -102,7 +120,7 @@ class ModelQuestions:
     def hidden_nodes(self, label: Label, n: int = 10) -> list[HiddenNode]:
         """The kinds of document that a class is made of, with n words each.
 
-        Only models of hidden nodes ("nlhb") can tell.
+        Only models of hidden nodes ("nlhb") support this.
         """
         parts, model = self._first_with(TellsNodes, "has no hidden nodes; use model='nlhb'")
         c = self._class_number(label)
@@ -119,7 +137,7 @@ class ModelQuestions:
     def mark(self, text: str, label: Label = None) -> MarkedText:
         """Which words of a text are about `label` (by default the predicted one), background, or the text's own.
 
-        Only "rtm" can tell.
+        Only "rtm" supports this.
         """
         if not isinstance(text, str):
             raise ValueError(f"mark takes one text (str), got {type(text).__name__}.")
@@ -127,6 +145,7 @@ class ModelQuestions:
         rows = parts.rows([text])
         chosen = parts.model._predict_rows(rows)[0] if label is None else parts.classes_[self._class_number(label)]
         shares = model._mark_rows(rows, np.array([self._class_number(chosen)], dtype=np.int32))
+        assert isinstance(parts.vectorizer, Vectorizer)
         spans = mark_spans(text, parts.vectorizer, rows.indices, shares)
         background, relevant, own = rows.data @ shares / max(float(rows.data @ shares.sum(axis=1)), 1e-300)
         return MarkedText(text, chosen.item(), spans, float(relevant), float(background), float(own))
@@ -134,7 +153,7 @@ class ModelQuestions:
     def review(self, texts: Texts, labels: GivenLabels) -> Review:
         """How much of each labelled text is about its label, and which labels may be wrong.
 
-        Only "rtm" can tell. The texts are those it was trained with, or others.
+        Only "rtm" supports this. The texts are those it was trained with, or others.
         """
         parts, model = self._with_marks()
         read, own = pair(texts, labels)

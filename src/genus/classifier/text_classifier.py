@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from os import PathLike
@@ -14,10 +14,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from genus._registry import make_model
-from genus.auto.choose import ChosenPool, choose, choose_sets
+from genus.auto.choose import ChosenPool, choose, choose_described, choose_sets
+from genus.auto.encoders import encoder_for
 from genus.auto.request import Request
 from genus.base.arrays import Float64, n_threads
-from genus.base.labels import Labels
+from genus.base.labels import Labels, encode_labels
 from genus.base.progress import searching
 from genus.base.protocol import (
     BaseEstimator,
@@ -34,8 +35,10 @@ from genus.classifier.questions import ModelQuestions
 from genus.errors import ModelFileError
 from genus.explain import Explanation
 from genus.io import model_file as persistence
+from genus.models.dense_gaussian import DenseGaussian
 from genus.pipeline.protocol import FittedPipeline
 from genus.pipeline.single import TextPipeline
+from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.text.inputs import (
     GivenLabels,
     Texts,
@@ -46,12 +49,13 @@ from genus.text.inputs import (
     plain_texts,
     split_unlabeled,
 )
-from genus.text.vectorizer import Vectorizer
+from genus.text.vectorizer import Vectorizer, default_vectorizer
 from genus.text.weighting import TermWeighting
+from genus.vectors import as_encoder
 
 
 class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
-    """Sorts texts into classes, and says why.
+    """Classifies texts and explains its predictions.
 
     Parameters
     ----------
@@ -76,11 +80,20 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
     class_prior : "learned", "uniform" or dict, default="learned"
         For "auto": how probable classes are among the texts to come. By default as among those of `fit`; a dict has
         the probability of each label.
+    vectors : "auto", None, path or encoder, default="auto"
+        For "auto" and "gaussian": knowledge of words, by which texts with other words than the training texts are
+        understood too. "auto" takes the table of English word vectors that ships with genus where it knows the
+        language of the texts. A path names another table (`genus.vectors.WordVectors`: safetensors, GloVe or
+        fastText's text format); an encoder is a `WordVectors`, a model of sentence-transformers, model2vec or gensim,
+        or any function from a list of texts to an array with a row for each.
+    descriptions : None, False or dict, default=None
+        For "auto": what the classes are about, as texts: {"sport": "matches, goals, athletes"}. They count as a few
+        labeled texts. None takes the names of the classes, where that helps; False takes nothing.
     random_state : int, default=0
-        How "auto" deals out the texts that it leaves out. The same number gives the same model, unless the time
+        Seed of the folds of "auto". The same seed gives the same model, unless the time
         budget cut the search short (``search_cut_short_``).
     verbose : int, default=0
-        With 1, "auto" tells on standard error what it tries.
+        With 1, "auto" reports its progress on standard error.
     n_jobs : int or None, default=None
         Threads; None for all cores. Takes the place of `n_jobs` in the parts. No result depends on it.
 
@@ -130,6 +143,8 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         objective: str = "accuracy",
         tree: Any = None,
         class_prior: Any = "learned",
+        vectors: Any = "auto",
+        descriptions: Mapping[Any, str] | bool | None = None,
         random_state: int = 0,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -141,6 +156,8 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         self.objective = objective
         self.tree = tree
         self.class_prior = class_prior
+        self.vectors = vectors
+        self.descriptions = descriptions
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -155,6 +172,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         *,
         unlabeled: Texts | None = None,
         groups: ArrayLike | None = None,
+        classes: Mapping[Any, str] | Iterable[Label] | None = None,
     ) -> Self:
         """Learn from texts and their labels.
 
@@ -169,11 +187,15 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
             For "auto": more texts of the same kind, whose labels nobody knows (see `genus.auto.self_training`).
         groups : array-like or None, default=None
             For "auto": texts of one group, such as reviews of one film, are left out together.
+        classes : dict, list of labels, or None, default=None
+            For "auto": the classes there are, with their descriptions if it is a dict, which take the place of
+            `descriptions`. Classes may be without labeled texts, even all of them: ``fit([], [], classes=...)``
+            classifies by names and descriptions alone, and `partial_fit` goes on from there.
         """
         if self._is_auto:
-            self._take(self._choose(texts, labels, sample_weight, groups, unlabeled))
+            self._take(self._choose(texts, labels, sample_weight, groups, unlabeled, classes))
             return self
-        self._refuse_for_auto(unlabeled)
+        self._refuse_for_auto(unlabeled, classes)
         parts = self._new_parts()
         read, own = pair(texts, labels, missing=offers(parts.model, LearnsUnlabeled))
         check_two_classes(own)
@@ -299,7 +321,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         )
 
     def top_words(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
-        """The words that speak most for a class, with their weights."""
+        """The strongest words for a class, with their weights."""
         return self._fitted.top_words(self._class_number(label), n)
 
     # ------------------------------------------------------------------ what was learned
@@ -318,7 +340,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         return self._pipeline.model
 
     @property
-    def vectorizer_(self) -> Vectorizer:
+    def vectorizer_(self) -> Reader:
         return self._pipeline.vectorizer
 
     @property
@@ -332,16 +354,46 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ files
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to one file, atomically."""
-        persistence.save(self, path)
+        """Write the model to one file, atomically.
+
+        The table of word vectors that ships with genus is named in it by its checksum, another table is stored.
+        """
+        whole = copy(self)
+        if not (self.vectors is None or isinstance(self.vectors, str)):
+            whole.vectors = None  # the pipeline holds it, or its name
+        persistence.save(whole, path)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Open a file that `save` wrote: by memory map, in milliseconds."""
+    def load(cls, path: str | PathLike[str], *, vectors: Any = None) -> Self:
+        """Open a file that `save` wrote: by memory map, in milliseconds.
+
+        A model that was trained with a function or a sentence encoder as `vectors` needs it again here: a file holds
+        data only.
+        """
         loaded = persistence.load(path)
         if not isinstance(loaded, cls):
             raise ModelFileError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
+        if vectors is not None:
+            loaded._use_encoder(vectors)
         return loaded
+
+    @property
+    def _reader_of_vectors(self) -> VectorReader | None:
+        readers = (pipeline.vectorizer for pipeline in self._pipeline.pipelines)
+        return next((reader for reader in readers if isinstance(reader, VectorReader)), None)
+
+    def _use_encoder(self, vectors: Any) -> None:
+        """Put an encoder in the place of one that a file could not hold."""
+        reader = self._reader_of_vectors
+        if reader is None:
+            raise ValueError("vectors were given for a model that was trained without.")
+        encoder = as_encoder(vectors)
+        if encoder.n_dimensions != reader.n_columns_:
+            raise ValueError(
+                f"the model was trained with vectors of {reader.n_columns_} dimensions ({reader.source.name}), "
+                f"and {encoder.name} gives {encoder.n_dimensions}."
+            )
+        reader.source = self.vectors = encoder
 
     def _get_state(self) -> State:
         check_is_fitted(self)
@@ -354,6 +406,8 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
             self._take(ChosenPool.from_state(state["pool"], state["leaderboard"], state["cut_short"]))
         else:
             self._pipeline = TextPipeline.from_state(state)
+        if self.vectors is None and self._reader_of_vectors is not None:
+            self.vectors = self._reader_of_vectors.source
 
     # ------------------------------------------------------------------ choosing
 
@@ -368,33 +422,64 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
         unlabeled: Texts | None,
+        classes: Mapping[Any, str] | Iterable[Label] | None,
     ) -> ChosenPool:
         if holds_sets(labels):
-            stated = (("unlabeled", unlabeled), ("tree", self.tree), ("class_prior", self._stated_prior))
+            stated = (
+                ("unlabeled", unlabeled),
+                ("tree", self.tree),
+                ("class_prior", self._stated_prior),
+                ("classes", classes),
+                ("descriptions", self.descriptions or None),
+            )
             for name, value in stated:
                 if value is not None:
                     raise ValueError(f"{name} is for one label per text, not for sets.")
-            return choose_sets(plain_texts(texts), labels, self._request, sample_weight=sample_weight, groups=groups)
+            return choose_sets(plain_texts(texts), labels, self._request(), sample_weight=sample_weight, groups=groups)
+        declared, descriptions = self._declared(classes)
         given = split_unlabeled(as_texts(texts), labels, sample_weight, groups, unlabeled)
         known, own = pair(given.texts, given.labels)
+        read = plain_texts(known)
+        encoder = encoder_for(self.vectors, [*read, *given.unlabeled], self.n_jobs)
+        request = self._request(encoder, descriptions)
+        if declared is not None:
+            every = encode_labels(np.asarray([*declared, *own.tolist()]))[0]
+            if len(every) > len(np.unique(own)):
+                return choose_described(read, own, request, every, unlabeled=given.unlabeled)
         check_two_classes(own)
         with searching(self.verbose) as progress:
             return choose(
-                plain_texts(known), own, self._request, unlabeled=given.unlabeled,
+                read, own, request, unlabeled=given.unlabeled,
                 sample_weight=given.sample_weight, groups=given.groups, progress=progress,
             )  # fmt: skip
 
-    @property
-    def _request(self) -> Request:
+    def _declared(
+        self, classes: Mapping[Any, str] | Iterable[Label] | None
+    ) -> tuple[list[Label] | None, Mapping[Any, str] | bool | None]:
+        """The classes that were declared, and their descriptions."""
+        if classes is None:
+            return None, self.descriptions
+        if isinstance(classes, str):
+            raise ValueError(f"classes must be a dict or a list of labels, got {classes!r}.")
+        labels = list(classes)
+        stated = {label: text for label, text in classes.items() if text} if isinstance(classes, Mapping) else {}
+        return labels, stated or self.descriptions
+
+    def _request(
+        self, encoder: VectorReader | None = None, descriptions: Mapping[Any, str] | bool | None = None
+    ) -> Request:
         n_threads(self.n_jobs)  # says what is wrong with it, if anything
         weighting = self._new_weighting()
         return Request(
             self.objective, self.time_budget, self.vectorizer, weighting, self.random_state, self.n_jobs,
-            self.tree, self.class_prior,
+            self.tree, self.class_prior, encoder, descriptions,
         )  # fmt: skip
 
-    def _refuse_for_auto(self, unlabeled: Texts | None) -> None:
-        """Say what only "auto" can do, where it was asked of another model."""
+    def _refuse_for_auto(self, unlabeled: Texts | None, classes: object) -> None:
+        """Raise ValueError for a request that only "auto" supports."""
+        for name, value in (("classes", classes), ("descriptions", self.descriptions or None)):
+            if value is not None:
+                raise ValueError(f"{name} is for model='auto'.")
         if unlabeled is not None:
             raise ValueError("texts without labels are for model='auto'.")
         if self.tree is not None:
@@ -444,15 +529,26 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         weighting = self._new_weighting()
         name = "nb" if self._is_auto else self.model  # where nothing can be left out there is nothing to choose by
         model = make_model(name) if isinstance(name, str) else clone(name)
-        if self.vectorizer is None:
-            vectorizer = Vectorizer(split_unspaced=True, dtype=np.float32)
+        vectorizer: Reader
+        if isinstance(model, DenseGaussian):
+            vectorizer = self._encoder_of_vectors()
         else:
-            vectorizer = clone(self.vectorizer)
+            vectorizer = default_vectorizer() if self.vectorizer is None else clone(self.vectorizer)
         n_threads(self.n_jobs)  # says what is wrong with it, if anything
         for part in (vectorizer, weighting, model):
             if part is not None:
                 part.set_params(n_jobs=self.n_jobs)
         return TextPipeline(vectorizer, weighting, model)
+
+    def _encoder_of_vectors(self) -> VectorReader:
+        """The encoder for a model of vectors alone."""
+        for name, value in (("vectorizer", self.vectorizer), ("weighting", self.weighting)):
+            if value is not None:
+                raise ValueError(f"{name} is for models of counts; model='gaussian' takes vectors=.")
+        found = encoder_for(self.vectors, [], self.n_jobs)
+        if found is None:
+            raise ValueError("model='gaussian' needs vectors: a path, an encoder, or 'auto' for the table that ships.")
+        return found
 
     def _new_weighting(self) -> TermWeighting | None:
         if isinstance(self.weighting, str):

@@ -22,7 +22,7 @@ from genus.errors import GenusError
 # In the order of the help page.
 _COMMANDS = {
     "train": "train", "predict": "predict", "evaluate": "evaluate", "tune": "tune", "explain": "explain",
-    "inspect": "inspect", "mark": "mark",
+    "similar": "similar", "inspect": "inspect", "mark": "mark",
     "learn": "learn", "forget": "learn", "data": "data", "reproduce": "reproduce", "demo": "demo",
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from genus.cli._checks import TREE
+from genus.cli._checks import JSON, TREE
 from genus.cli._input import read_json
 from genus.cli._output import cell, console, table
 
@@ -47,6 +47,20 @@ def search_options(seconds: float) -> Callable[[Callable[..., None]], Callable[.
             callback=lambda context, option, value: _prior(value),
             help='Class probabilities to assume when predicting: uniform, or JSON such as {"spam": 0.1, "ham": 0.9}.',
         ),
+        click.option(
+            "--vectors",
+            default="auto",
+            show_default=True,
+            metavar="TABLE",
+            help="Word vectors: auto (the English table that ships with genus, if it knows the language), none, or a "
+            "file (safetensors, GloVe or fastText text).",
+        ),
+        click.option(
+            "--describe",
+            type=JSON,
+            metavar="FILE",
+            help='What the classes are about, as JSON: {"sport": "matches, goals, athletes", ...}.',
+        ),
     ]
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
@@ -76,14 +90,29 @@ def read_tree(file: str | None) -> LabelTree | None:
     from genus.tree.label_tree import LabelTree
 
     try:
-        return LabelTree.of(read_json(file, "--tree"))
+        return LabelTree.from_any(read_json(file, "--tree"))
     except ValueError as error:
         raise click.BadParameter(f"{file}: {str(error).rstrip('.')}", param_hint="--tree") from error
+
+
+def read_descriptions(file: str, option: str) -> dict[str, str]:
+    """The description of each class that a JSON file holds."""
+    found = read_json(file, option)
+    if not (isinstance(found, dict) and all(isinstance(text, str) for text in found.values())):
+        raise click.BadParameter(f'{file}: expected JSON such as {{"sport": "matches, goals"}}', param_hint=option)
+    return found
+
+
+def read_vectors(given: str) -> str | None:
+    """What --vectors says, as `TextClassifier(vectors=)` takes it."""
+    return None if given == "none" else given
 
 
 def print_leaderboard(clf: TextClassifier, n: int) -> None:
     """The n best candidates, and every candidate in the pool."""
     board = clf.leaderboard_
+    if not board:  # classes without labeled texts: there was nothing to compare by
+        return
     measures = [name for name in _METRIC_TITLES if name in board[0]]
     rows = table("candidate", "settings", *(f">{_METRIC_TITLES[name]}" for name in measures), ">log loss", ">weight")
     for row in [*board[:n], *(row for row in board[n:] if row["weight"] > 0)]:

@@ -40,16 +40,24 @@ def _model(path: str, given: dict[str, object], option: str) -> None:
     check_model_file(path)
 
 
+def _model_or_data(path: str, given: dict[str, object], option: str) -> None:
+    """With --classes no model is needed: the first argument is the data."""
+    if given.get("classes") is None:
+        _model(path, given, option)
+    else:
+        _data(path, given, option, need_labels=False)
+
+
 def _data(data: str, given: dict[str, object], option: str, *, need_labels: bool) -> None:
     from genus.cli._input import Reading, check
 
-    check(data, Reading.of(given), need_labels=need_labels)
+    check(data, Reading.from_options(given), need_labels=need_labels)
 
 
 def _texts(data: str, given: dict[str, object], option: str) -> None:
     from genus.cli._input import Reading, check
 
-    check(data, Reading.of(given).of_texts(), need_labels=False)
+    check(data, Reading.from_options(given).of_texts(), need_labels=False)
 
 
 def _target(path: str, given: dict[str, object], option: str) -> None:
@@ -73,10 +81,18 @@ def _tree(path: str, given: dict[str, object], option: str) -> None:
         read_json(path, option)
 
 
+def _json(path: str, given: dict[str, object], option: str) -> None:
+    from genus.cli._input import read_json
+
+    read_json(path, option)
+
+
 MODEL = Checked("model", _model)
+MODEL_OR_DATA = Checked("model", _model_or_data)
 DATA = Checked("data", partial(_data, need_labels=True))
 UNLABELED_DATA = Checked("data", partial(_data, need_labels=False))  # labels are optional
 TEXTS = Checked("texts", _texts)  # in addition to labeled data
 TARGET = Checked("file", _target)
 FOLDER = Checked("folder", _folder)
 TREE = Checked("tree", _tree)
+JSON = Checked("file", _json)

@@ -32,7 +32,7 @@ class Reading:
     skip_missing: bool
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Any]) -> Reading:
+    def from_options(cls, parameters: Mapping[str, Any]) -> Reading:
         """From the parameters of a command that has them among others."""
         return cls(**{name: parameters[name] for name in cls.__dataclass_fields__})
 
@@ -66,7 +66,7 @@ def data_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def packed(**values: object) -> None:
-        how = Reading.of(values)
+        how = Reading.from_options(values)
         command(how=how, **{name: value for name, value in values.items() if name not in Reading.__dataclass_fields__})
 
     for option in reversed(_OPTIONS):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from genus.cli._checks import MODEL, UNLABELED_DATA, command
+from genus.cli._auto_options import read_descriptions
+from genus.cli._checks import MODEL_OR_DATA, UNLABELED_DATA, command
 from genus.cli._input import Reading, chunks, data_options, is_multilabel, open_model
 from genus.cli._output import (
     clean,
@@ -29,9 +30,14 @@ _MAX_PROBABILITIES = 4_000_000  # held in memory at once
 
 
 @command()
-@click.argument("model", type=MODEL)
+@click.argument("model", type=MODEL_OR_DATA, required=False)
 @click.argument("data", type=UNLABELED_DATA, required=False)
 @click.option("-m", "--message", "messages", multiple=True, metavar="TEXT", help="Classify this text; may be repeated.")
+@click.option(
+    "--classes",
+    metavar="NAME,...|FILE",
+    help="Classify without a trained model, by what the classes are called, or by descriptions of them in a JSON file.",
+)
 @click.option("--top", type=click.IntRange(1), default=1, metavar="K", help="Show the K most probable classes.")
 @click.option("--proba", is_flag=True, help="Show the probability of every class.")
 @click.option("--level", type=click.IntRange(0), metavar="N", help="Predict tree nodes N levels below the root.")
@@ -51,9 +57,10 @@ _MAX_PROBABILITIES = 4_000_000  # held in memory at once
 @data_options
 @json_option
 def predict(
-    model: str,
+    model: str | None,
     data: str | None,
     messages: tuple[str, ...],
+    classes: str | None,
     top: int,
     proba: bool,
     level: int | None,
@@ -74,10 +81,17 @@ def predict(
     genus predict tickets.genus new.csv --min-proba 0.8
     genus predict mail.genus new.csv --reject 0.05
     genus predict mail.genus - --format text --json < lines.txt > answers.jsonl
+    genus predict --classes sport,money,weather news.csv
     """
+    if classes is not None:
+        if data is not None:
+            raise click.UsageError("--classes takes the place of MODEL: give DATA only")
+        model, data = None, model
+    elif model is None:
+        raise click.UsageError("Give a MODEL, or the classes to choose among with --classes")
     if (data is None) == (not messages):
         raise click.UsageError("Give either DATA (- for standard input) or --message")
-    clf = open_model(model)
+    clf = _by_descriptions(classes) if classes is not None else open_model(str(model))
     nodes = level is not None or min_proba is not None
     if nodes and not hasattr(clf.model_, "tree_"):
         raise click.UsageError("--level and --min-proba need a model with a tree of classes (hs, hm)")
@@ -107,9 +121,18 @@ def predict(
             else:
                 rejected = False if reject is None else reject
                 answers, probabilities = (a.tolist() for a in clf.predict_top(given.texts, top, reject=rejected))
-            rows = lines.of(given, answers, probabilities)
+            rows = lines.format(given, answers, probabilities)
             sys.stdout.write("".join(f"{line}\n" for line in rows))
             progress(done := done + len(given))
+
+
+def _by_descriptions(classes: str) -> TextClassifier:
+    """A classifier that knows no labeled text: names between commas, or a JSON file of labels and descriptions."""
+    from genus.classifier.text_classifier import TextClassifier
+
+    if classes.endswith(".json"):
+        return TextClassifier().fit([], [], classes=read_descriptions(classes, "--classes"))
+    return TextClassifier().fit([], [], classes=[name.strip() for name in classes.split(",") if name.strip()])
 
 
 def _sets_of_labels(clf: TextClassifier, texts: list[str]) -> tuple[list[list[Label]], list[list[float]]]:
@@ -133,7 +156,7 @@ def _messages(messages: tuple[str, ...]) -> Table:
 class _JsonSets:
     """An object per row, with the predicted labels."""
 
-    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
+    def format(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         for i, (names, shares) in enumerate(zip(labels, probabilities, strict=True)):
             answer: dict[str, object] = {"row": given.rows[i]}
             if given.ids is not None:
@@ -147,7 +170,7 @@ class _JsonLines:
     def __init__(self, proba: bool, top: int) -> None:
         self.proba, self.top = proba, top
 
-    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
+    def format(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         for i, (names, shares) in enumerate(zip(labels, probabilities, strict=True)):
             answer: dict[str, object] = {"row": given.rows[i]}
             if given.ids is not None:
@@ -171,7 +194,7 @@ class _Lines:
         self.top = top
         self.first = True
 
-    def of(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
+    def format(self, given: Table, labels: list[list[Label]], probabilities: list[list[float]]) -> Iterator[str]:
         keys = given.ids if given.ids is not None else [f"{row:,}" for row in given.rows]
         if self.first:
             key = f"{'row' if given.ids is None else 'id':>7}"

@@ -37,6 +37,7 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: 
     hier   the hierarchical mixture (Toutanova and others, 2001)
     nlhb   non-linear hierarchical Bayes (Carlos and Rakshit, 2016)
     auto   TextClassifier() compared with tuned linear classifiers
+    few    TextClassifier() with a few labels of each class, or none
     all    all of these (default)
 
     Parameters are tuned on training documents only. Data sets are those of `genus data list`; rows whose data set is

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus._registry import MODELS
-from genus.cli._auto_options import print_leaderboard, read_tree, search_options
+from genus.cli._auto_options import print_leaderboard, read_descriptions, read_tree, read_vectors, search_options
 from genus.cli._checks import DATA, TARGET, TEXTS, command
 from genus.cli._input import Reading, data_options, n_documents, read, read_texts, save_model, training_labels
 from genus.cli._output import cell, console, count, json_option, print_json, size, table, working
@@ -101,7 +101,7 @@ def _frequency(value: str) -> float:
 def train(
     data: str, out: str, model: str | None, alpha: float | None, tree: str | None, settings: tuple[str, ...],
     jobs: int | None, how: Reading, as_json: bool, unlabeled: str | None, time_budget: float, objective: str,
-    class_prior: str | dict[str, float], **text_options: Any,
+    class_prior: str | dict[str, float], vectors: str, describe: str | None, **text_options: Any,
 ) -> None:  # fmt: skip
     """Train a model on labeled texts.
 
@@ -120,13 +120,15 @@ def train(
     zcat tickets.jsonl.gz | genus train - --out tickets.genus
     """
     name = model or ("nb" if alpha is not None or settings else "auto")
-    _check_options(name, alpha, settings, unlabeled, class_prior)
+    _check_options(name, alpha, settings, unlabeled, class_prior, vectors, describe)
     given_text_options = _has_text_options(text_options)
     text_options["stop_words"] = _stop_words(text_options["stop_words"])
     values = _values(settings)
     # Imports from here on may take a second.
     chosen: Any = "auto" if name == "auto" else _estimator(name, alpha, tree, values)
     for_auto: Params = {"tree": read_tree(tree), "class_prior": class_prior} if name == "auto" else {}
+    if name == "auto" and describe is not None:
+        for_auto["descriptions"] = read_descriptions(describe, "--describe")
     vectorizer = _vectorizer(text_options) if name != "auto" or given_text_options else None
 
     with working(f"reading {data}"):
@@ -142,8 +144,9 @@ def train(
         chosen.set_params(verbose=sys.stderr.isatty())
     more = {} if unlabeled is None else {"unlabeled": read_texts(unlabeled, how)}
     clf = TextClassifier(
-        chosen, vectorizer=vectorizer, time_budget=time_budget, objective=objective, n_jobs=jobs, **for_auto
-    )
+        chosen, vectorizer=vectorizer, time_budget=time_budget, objective=objective, n_jobs=jobs,
+        vectors=read_vectors(vectors), **for_auto,
+    )  # fmt: skip
     with working(f"training on {count(len(given), 'document')}", shown=not reports_progress):
         clf.fit(given.texts, labels, **more)
     if reports_progress:
@@ -185,6 +188,8 @@ def _check_options(
     settings: tuple[str, ...],
     unlabeled: str | None,
     class_prior: str | dict[str, float],
+    vectors: str,
+    describe: str | None,
 ) -> None:
     """Some options are for auto only, others for every model but auto."""
     if name == "auto":
@@ -196,6 +201,10 @@ def _check_options(
         raise click.BadParameter("unlabeled texts need --model auto", param_hint="--unlabeled")
     if class_prior != "learned":
         raise click.BadParameter("a class prior needs --model auto", param_hint="--class-prior")
+    if describe is not None:
+        raise click.BadParameter("descriptions need --model auto", param_hint="--describe")
+    if vectors not in ("auto", "none") and name != "gaussian":
+        raise click.BadParameter("vectors need --model auto or gaussian", param_hint="--vectors")
 
 
 _TEXT_DEFAULTS = {
@@ -210,13 +219,10 @@ def _has_text_options(options: dict[str, object]) -> bool:
 
 def _vectorizer(options: Params) -> Vectorizer:
     """The vectorizer that the text options describe."""
-    import numpy as np
-
-    from genus.text.vectorizer import Vectorizer
+    from genus.text.vectorizer import default_vectorizer
 
     chosen = {name: value for name, value in options.items() if name != "ngrams"}
-    words = options["analyzer"] == "word"
-    return Vectorizer(**chosen, ngram_range=options["ngrams"], split_unspaced=words, dtype=np.float32)
+    return default_vectorizer(**chosen, ngram_range=options["ngrams"])
 
 
 def _estimator(model: str, alpha: float | None, tree: str | None, settings: Params) -> Estimator:

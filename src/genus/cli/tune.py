@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from genus.cli._auto_options import print_leaderboard, read_tree, search_options
+from genus.cli._auto_options import print_leaderboard, read_descriptions, read_tree, read_vectors, search_options
 from genus.cli._checks import DATA, TARGET, TEXTS, command
 from genus.cli._input import Reading, data_options, read, read_texts, save_model, training_labels
 from genus.cli._output import cell, console, count, json_option, print_json, size, working
@@ -26,7 +26,8 @@ _TUNING_BUDGET = 600.0
 @json_option
 def tune(
     data: str, out: str | None, unlabeled: str | None, time_budget: float, objective: str, tree: str | None,
-    class_prior: str | dict[str, float], seed: int, jobs: int | None, how: Reading, as_json: bool,
+    class_prior: str | dict[str, float], vectors: str, describe: str | None, seed: int, jobs: int | None,
+    how: Reading, as_json: bool,
 ) -> None:  # fmt: skip
     """Search for the best model, and show the leaderboard.
 
@@ -47,6 +48,7 @@ def tune(
     begin = time.perf_counter()
     clf = TextClassifier(
         time_budget=time_budget, objective=objective, tree=read_tree(tree), class_prior=class_prior,
+        vectors=read_vectors(vectors), descriptions=read_descriptions(describe, "--describe") if describe else None,
         random_state=seed, verbose=_verbosity(), n_jobs=jobs,
     ).fit(given.texts, labels, unlabeled=more)  # fmt: skip
     seconds = time.perf_counter() - begin

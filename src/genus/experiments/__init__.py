@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from genus.experiments.harness.table import Experiment
 
-PAPERS = ("tdm", "dmnb", "rtm", "hier", "nlhb", "auto")
+PAPERS = ("tdm", "dmnb", "rtm", "hier", "nlhb", "auto", "few")
 
 
 def experiment(paper: str, *, quick: bool = False) -> Experiment:

@@ -1,4 +1,4 @@
-"""Which columns of a table are the text and the label, where nobody has said so."""
+"""Detects the text and label columns of a table."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def is_title(first: Sequence[str], sample: Sequence[Sequence[str]], i: int) -> b
 
 
 def looks_like_header(first: Sequence[str], sample: Sequence[Sequence[str]], columns: Columns) -> bool:
-    """Conservatively: usual names; or a single word over longer texts, and a label that never comes again."""
+    """Conservative: usual names; or a single word over longer texts, and a label that does not occur again."""
     if any(position is not None and is_title(first, sample, position) for position in columns):
         return True
     if columns.label is None or not sample:

@@ -28,7 +28,7 @@ _BOMS = {
 
 
 class TextSource:
-    """A file, a folder of files, or standard input ("-"), whose faults are told in one line that names it."""
+    """A file, a folder of files, or standard input ("-"), with errors in one line that names it."""
 
     def __init__(self, path: str | os.PathLike[str], encoding: str) -> None:
         self.is_stdin = os.fspath(path) == "-"

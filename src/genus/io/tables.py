@@ -353,7 +353,7 @@ class _Source(TextSource):
             yield number, record
 
     def _label(self, value: object) -> str | tuple[str, ...] | None:
-        """A row's label; several as a tuple. A list of one is that one, unless labels are told apart within text."""
+        """A row's label; several as a tuple. A list of one is that one, unless labels are separated within the text."""
         if isinstance(value, str) and self.label_separator is not None:
             return tuple(part for part in map(str.strip, value.split(self.label_separator)) if part)
         if not isinstance(value, list):

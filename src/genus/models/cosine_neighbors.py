@@ -102,7 +102,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         votes = np.concatenate([scores for _, scores in self._votes(self._index.rows, leave_out=True)])
         truth = _members(self._labels, len(self.classes_))
         thresholds = scut_thresholds(votes, truth, self.guard) if n else self.thresholds_
-        return np.where(thresholds > 0, thresholds, np.nextafter(0, 1))  # a label without any vote is not given
+        return np.where(thresholds > 0, thresholds, np.nextafter(0, 1))  # a label without votes is never predicted
 
     def _votes(self, rows: SparseRows, *, leave_out: bool = False) -> Iterator[tuple[slice, Float64]]:
         """The summed cosines of each label's neighbours, for some documents at a time."""
@@ -114,7 +114,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             documents, cosines = self._index.nearest(block, k, n_threads(self.n_jobs))
             if leave_out:
                 own = documents == np.arange(begin, begin + len(documents))[:, np.newaxis]
-                own[:, -1] |= ~own.any(axis=1)  # it is further than k others, all alike: the last goes
+                own[:, -1] |= ~own.any(axis=1)  # not among the nearest, since k others are equal to it: drop the last
                 documents, cosines = (part[~own].reshape(len(part), k - 1) for part in (documents, cosines))
             near = sparse.csr_array(
                 (cosines.ravel(), documents.ravel(), np.arange(len(documents) + 1) * documents.shape[1]),
@@ -131,7 +131,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         for part, votes in self._votes(rows):
             out[part] = votes - self.thresholds_  # eq. 15
         if self._kind == "one" and len(self.classes_) == 2:
-            return np.asarray(out[:, 1] - out[:, 0])  # as scikit-learn has it
+            return np.asarray(out[:, 1] - out[:, 0])  # scikit-learn's convention
         return out
 
     def predict(self, X: MatrixLike) -> Targets:
@@ -206,7 +206,7 @@ class CosineNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
 
 def _read_labels(y: Targets) -> tuple[Labels, SetRows, str]:
-    """The labels, each document's, and whether they are one for each or in which form they came."""
+    """The labels, those of each document, and the form of y: one label each, or a kind of sets."""
     if y is None:
         raise ValueError("CosineNeighborsClassifier requires y to be passed, but the target y is None.")
     if hasattr(y, "__array__") and not sparse.issparse(y):

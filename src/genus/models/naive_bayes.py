@@ -174,7 +174,7 @@ class MultinomialNB(GenerativeClassifier[ScoreTable]):
         return np.log(interpolate([estimate], [1 - b, b], counts.n_words))
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
-        """The words that speak most for class c: p(w|c) * log(p(w|c) / p(w|not c)), largest first.
+        """The strongest words for class c: p(w|c) * log(p(w|c) / p(w|not c)), largest first.
 
         This is the word's part in the divergence of the class from the rest: rare words with a large ratio
         and common ones with a small ratio are weighed on one scale.

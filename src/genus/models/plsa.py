@@ -191,7 +191,7 @@ class PLSAClassifier(GenerativeClassifier[_Aspects]):
         return np.zeros(len(ids)), parts[:, ids] * scale
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
-        """The words that speak most for class c: P(w|c) * log(P(w|c) / mean of P(w|c') over classes)."""
+        """The strongest words for class c: P(w|c) * log(P(w|c) / mean of P(w|c') over classes)."""
         table = self._parameters.table
         return top_words(np.arange(len(table)), table[:, c] * np.log(table[:, c] / table.mean(axis=1)), n)
 

@@ -1,4 +1,4 @@
-"""Scores of labels turned into probabilities, for the labels of a document that come into question.
+"""Calibrated probabilities for a document's candidate labels.
 
 A document's best labels are kept in order, so that memory grows with documents and not with all pairs. With s_l the
 score of label l, s_best that of the best other label, and n_l of M documents having the label,
@@ -11,6 +11,7 @@ is fitted to held-out documents; d_l, the label's own part, is held small (ridge
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from genus.base.arrays import Float64, Int32
+from genus.base.newton import iterate, offset_step
 from genus.base.protocol import Targets
 
-_FAR = -50.0  # scores below this say no more
+_FAR = -50.0  # lower scores count as this
 _RIDGE = 1.0
 
 
@@ -33,7 +35,7 @@ class Candidates:
 
     @classmethod
     def from_scores(cls, scores: Float64, labels: Int32, k: int) -> Candidates:
-        """The k best of each row, whose columns are these labels."""
+        """The k best labels of each row; the columns are these labels."""
         k = min(k, scores.shape[1])
         best = np.argpartition(-scores, k - 1, axis=1)[:, :k] if k < scores.shape[1] else None
         chosen = scores if best is None else np.take_along_axis(scores, best, axis=1)
@@ -43,7 +45,7 @@ class Candidates:
 
     @classmethod
     def none(cls, n: int, k: int) -> Candidates:
-        """Of documents that have not been scored."""
+        """For documents that have not been scored yet."""
         return cls(np.full((n, k), -1, dtype=np.int32), np.full((n, k), -np.inf))
 
     def put(self, rows: Any, part: Candidates) -> None:
@@ -78,7 +80,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class _Features:
-    """What a logit is made of, for every candidate there is: its label, and a row of numbers."""
+    """The inputs of each candidate's logit: its label, and a row of numbers."""
 
     there: NDArray[np.bool_]  # where the candidates stand
     labels: Int32
@@ -115,33 +117,35 @@ class Calibration:
         features = _Features.from_candidates(candidates, log_odds)
         truth = candidates.truth(Y)[features.there]
         fitted = cls(np.zeros(features.values.shape[1]), np.zeros(len(n)), log_odds)
-        if not truth.any():  # nothing to fit to, as where every label has one document: the score alone
+        if not truth.any():  # nothing to fit, for instance if every label has one document: use the score alone
             return replace(fitted, weights=np.array([1.0, 0.0, 0.0, 1.0, 0.0]))
         for n_steps in (12, 2, 2):
-            for _ in range(n_steps):
-                fitted = replace(fitted, weights=fitted.weights + fitted._common_step(features, truth))
-            for _ in range(3):
-                fitted = replace(fitted, own=fitted.own + fitted._own_step(features, truth))
+            weights = iterate(partial(fitted._common_step, features, truth), fitted.weights, n_steps)
+            fitted = replace(fitted, weights=weights)
+            own = iterate(partial(fitted._own_step, features, truth), fitted.own, 3)
+            fitted = replace(fitted, own=own)
         return fitted
 
     def proba(self, candidates: Candidates) -> Float64:
         """The probability of each candidate: (n_documents, k), 0 where there is none."""
         features = _Features.from_candidates(candidates, self.log_odds)
         proba = np.zeros(candidates.labels.shape)
-        proba[features.there] = self._proba(features)
+        proba[features.there] = self._proba(features, self.weights, self.own)
         return proba
 
-    def _proba(self, features: _Features) -> Float64:
-        logits = features.values @ self.weights + self.own[features.labels]
+    @staticmethod
+    def _proba(features: _Features, weights: Float64, own: Float64) -> Float64:
+        logits = features.values @ weights + own[features.labels]
         return np.asarray(1 / (1 + np.exp(-np.clip(logits, -40, 40))))
 
-    def _common_step(self, features: _Features, truth: Float64) -> Float64:
-        p = self._proba(features)
+    def _common_step(self, features: _Features, truth: Float64, weights: Float64) -> Float64:
+        p = self._proba(features, weights, self.own)
         gradient = features.values.T @ (truth - p)
         curvature = (features.values * (p * (1 - p))[:, np.newaxis]).T @ features.values
         return np.asarray(np.linalg.solve(curvature + 1e-6 * np.eye(len(gradient)), gradient))
 
-    def _own_step(self, features: _Features, truth: Float64) -> Float64:
-        n, p = len(self.own), self._proba(features)
-        gradient = np.bincount(features.labels, truth - p, minlength=n) - _RIDGE * self.own
-        return np.asarray(gradient / (np.bincount(features.labels, p * (1 - p), minlength=n) + _RIDGE))
+    def _own_step(self, features: _Features, truth: Float64, own: Float64) -> Float64:
+        n, p = len(own), self._proba(features, self.weights, own)
+        residuals: Float64 = np.bincount(features.labels, truth - p, n).astype(np.float64, copy=False)
+        variances: Float64 = np.bincount(features.labels, p * (1 - p), n).astype(np.float64, copy=False)
+        return offset_step(own, residuals, variances, _RIDGE)

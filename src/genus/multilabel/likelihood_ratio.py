@@ -52,7 +52,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     guard : float, default=0.1
         With "thresholds": a label whose best F1 is below this is given only from its highest held-out score on.
     n_candidates : int, default=50
-        How many labels come into question for a document, the best. Memory grows with it.
+        How many of a document's best labels are candidates. Memory grows with it.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class LikelihoodRatioMultilabel(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     def _score_blocks(self, estimator: Any, log_pooled: Float64, X: Samples) -> Iterator[tuple[slice, Int32, Float64]]:
         """s_l(d) for some documents at a time, and the labels that the columns stand for."""
         columns = np.searchsorted(self.classes_, estimator.classes_).astype(np.int32)
-        # An empty document has no likelihood to speak of: what it gets is the prior.
+        # An empty document has no words, and so gets the prior.
         prior = estimator.predict_joint_log_proba(sparse.csr_array((1, X.shape[1])))
         size = max(1, _BLOCK // len(columns))
         for begin in range(0, X.shape[0], size):
@@ -300,7 +300,7 @@ def _sets(target: Target) -> list[set[Label]]:
 
 
 def _seen(X: Samples, log_pooled: Float64) -> sparse.csr_array:
-    """Documents without the words that were never seen: those say nothing."""
+    """Documents without the words that were not seen in training."""
     known = sparse.csr_array(X)
     known.data = np.where(np.isfinite(log_pooled[known.indices]), known.data, 0.0)
     known.eliminate_zeros()

@@ -108,7 +108,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         check_consistent_length(X, target.rows)
         if len(target.labels) == 0:
             raise ValueError("y must hold at least one label, but every document's set is empty.")
-        sets = LabelSets.of(target.rows)
+        sets = LabelSets.from_rows(target.rows)
         codes = sets.find(target.rows)
         self.estimator_ = clone(self.estimator).fit(X, codes, **fit_params)
         self.classes_, self._sets, self._kind = target.labels, sets, target.kind
@@ -135,7 +135,7 @@ class LabelPowerset(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type
         target = read_target(y)
         check_consistent_length(X, target.rows)
         declared = None if label_sets is None else read_target(label_sets)
-        labels, sets, kind = target.labels, LabelSets.of(no_rows()), target.kind
+        labels, sets, kind = target.labels, LabelSets.from_rows(no_rows()), target.kind
         first = not hasattr(self, "estimator_")
         if not first:
             labels, sets, kind = self.classes_, self._sets, self._kind

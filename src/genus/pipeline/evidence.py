@@ -14,6 +14,7 @@ from genus.base.arrays import Float64, Int32, Strings
 from genus.base.protocol import HasTree, Model, TellsDocuments, TellsNodes, TellsSources, offers
 from genus.base.rows import SparseRows
 from genus.explain import DocumentEvidence, NodeEvidence, WordEvidence
+from genus.pipeline.vector_reader import VectorReader
 from genus.text.plan import preprocessor
 
 if TYPE_CHECKING:
@@ -45,10 +46,13 @@ def sum_terms(parts: Iterable[tuple[float, Mapping[str, float]]]) -> dict[str, f
 
 def evidence_of(parts: Any, text: str, counted: tuple[SparseRows, Int32], chosen: int, rival: int) -> Evidence:
     """What a text, as it is counted, says to a `TextPipeline` for one class (by number) against another."""
+    if isinstance(parts.vectorizer, VectorReader):
+        return _vector_evidence(parts.model, parts.vectorizer, text, counted, [chosen, rival])
     counts, unknown = counted
     rows, model = parts.weighted(counts), parts.model
     bias, contributions = model._log_evidence(rows, [chosen, rival])
-    words = name_words(parts.vectorizer, text, counts, contributions[:, 0] - contributions[:, 1])
+    difference = contributions[:, 0] - contributions[:, 1]
+    words = name_words(parts.vectorizer, text, counts, difference)
     # A class against itself has no odds, though a term of it may be infinite.
     terms = model._evidence_terms(rows, [chosen, rival]) if chosen != rival else {}
     if len(words) == len(rows.indices):
@@ -63,6 +67,22 @@ def evidence_of(parts: Any, text: str, counted: tuple[SparseRows, Int32], chosen
         n_unknown,
         n_unknown + int(counts.data.sum()),
     )
+
+
+def _vector_evidence(
+    model: Any, reader: VectorReader, text: str, counted: tuple[SparseRows, Int32], classes: list[int]
+) -> Evidence:
+    """What the words of a text say by their vectors, or the text's vector as one term where it has no parts."""
+    rows, unknown = counted
+    n_unknown = int(unknown[0])
+    bias, contributions = model._log_evidence(rows, classes)
+    prior, whole = float(bias[0] - bias[1]), float((contributions[:, 0] - contributions[:, 1]).sum())
+    slopes = model.coef_[classes[0]] - model.coef_[classes[1]]
+    words = reader.word_evidence(text, slopes, model.center_) if rows.data.any() else []
+    if words is None:
+        return Evidence(prior, (), {"the text's vector": whole}, (), (), n_unknown, n_unknown)
+    n_words = n_unknown + sum(round(word.count) for word in words if " " not in word.word)
+    return Evidence(prior, tuple(words), {}, (), (), n_unknown, n_words)
 
 
 def _with_sources(model: Model, rows: SparseRows, c: int, words: list[WordEvidence]) -> list[WordEvidence]:

@@ -20,7 +20,7 @@ from genus.base.arrays import Float64, Int64
 from genus.base.inverted_index import CosineIndex
 from genus.base.label_sets import SetRows
 from genus.base.protocol import State
-from genus.base.rows import SparseRows, row_sums, slice_rows
+from genus.base.rows import SparseRows, slice_rows, unit_rows
 from genus.base.tuning import TUNED
 
 _BLOCK = 1 << 21  # votes held at once: 16 MB
@@ -37,11 +37,11 @@ class LabelNeighbors:
 
     @classmethod
     def from_documents(cls, rows: SparseRows, sets: SetRows, weights: Float64, n_labels: int) -> LabelNeighbors:
-        return cls(CosineIndex(_of_norm_1(rows)), sets, weights, n_labels)
+        return cls(CosineIndex(unit_rows(rows)), sets, weights, n_labels)
 
     def nearest(self, rows: SparseRows, n_threads: int) -> tuple[Int64, Float64]:
         """The nearest documents and their shares q_m: (n_rows, k), zeros in a row that has none."""
-        documents, cosines = self.index.nearest(_of_norm_1(rows), TUNED.n_neighbors, n_threads)
+        documents, cosines = self.index.nearest(unit_rows(rows), TUNED.n_neighbors, n_threads)
         shares = np.where(cosines > 0, self.weights[documents] * np.exp(TUNED.neighbor_sharpness * (cosines - 1)), 0.0)
         total = shares.sum(axis=1, keepdims=True)
         return documents, np.divide(shares, total, out=shares, where=total > 0)
@@ -87,9 +87,3 @@ class LabelNeighbors:
                 raise ValueError("documents and their weights must be finite float64 numbers")
         rows = SparseRows(indptr.astype(np.int64), words.astype(np.int32), values, n_words)
         return cls(CosineIndex(rows), sets, weights, n_labels)
-
-
-def _of_norm_1(rows: SparseRows) -> SparseRows:
-    norms = np.sqrt(row_sums(rows.indptr, np.square(rows.data, dtype=np.float64)))
-    scales = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    return rows._replace(data=rows.data * np.repeat(scales, np.diff(rows.indptr)))

@@ -9,9 +9,9 @@ class is ahead of the mean one (`genus.calibration`). A pool of one is a calibra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,13 +20,14 @@ from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, n_threads
 from genus.base.labels import Labels
 from genus.base.protocol import BaseEstimator, CountsClasses, Label, State
-from genus.base.rows import SparseRows, row_sums, take_rows
+from genus.base.rows import SparseRows, full_rows, row_sums, take_rows
 from genus.calibration import Temperature, margin
 from genus.explain import WordEvidence
 from genus.pipeline.evidence import Evidence, evidence_of, sum_terms
 from genus.pipeline.protocol import ChooseClasses
 from genus.pipeline.rejection import Rejection
 from genus.pipeline.single import TextPipeline, counts_learned, drop_words
+from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.text.inputs import Texts, as_texts
 from genus.text.vectorizer import Vectorizer
 from genus.tree.answers import TreeAnswers, check_question
@@ -35,15 +36,18 @@ from genus.tree.paths import TreePaths
 
 
 class Counted(NamedTuple):
-    """Texts as one vectorizer counts them."""
+    """Texts as one vectorizer counts them, or an encoder reads them."""
 
     rows: SparseRows
     unknown: Int32  # words of each text
     lengths: Float64
 
     @classmethod
-    def from_texts(cls, vectorizer: Vectorizer, texts: Texts) -> Counted:
-        rows, unknown = vectorizer._transform_rows(texts)
+    def from_texts(cls, reader: Reader, texts: Texts) -> Counted:
+        if isinstance(reader, VectorReader):
+            found = reader.encode(texts)
+            return cls(full_rows(found.vectors), found.n_unknown, (found.n_words - found.n_unknown).astype(np.float64))
+        rows, unknown = reader._transform_rows(texts)
         return cls(rows, unknown, row_sums(rows.indptr, rows.data))
 
     def take(self, numbers: Int64) -> Counted:
@@ -66,6 +70,8 @@ class Pool(BaseEstimator):
         self.pool_temperature = Temperature()
         self.prior_corrections: dict[Label, float] = {}  # of the classes' scores, where texts to come have other priors
         self.tree: LabelTree | None = None  # as it was given
+        self.descriptions: dict[Label, str] = {}  # that members of vectors have learned, by class
+        self.description_weight = 0.0  # of each, in labeled texts
 
     @classmethod
     def from_members(
@@ -78,8 +84,11 @@ class Pool(BaseEstimator):
         pool_temperature: Temperature | None = None,
         prior_corrections: Mapping[Label, float] | None = None,
         tree: LabelTree | None = None,
+        descriptions: Mapping[Any, str] | None = None,
+        description_weight: float = 0.0,
     ) -> Pool:
         pool = cls()
+        pool.descriptions, pool.description_weight = dict(descriptions or {}), description_weight
         pool.members, pool.temperatures, pool.weights = list(members), list(temperatures), weights
         pool.rejection, pool.tree = rejection, tree
         pool.pool_temperature, pool.prior_corrections = pool_temperature or Temperature(), dict(prior_corrections or {})
@@ -123,7 +132,7 @@ class Pool(BaseEstimator):
         return self.members
 
     @property
-    def vectorizer(self) -> Vectorizer:
+    def vectorizer(self) -> Reader:
         return self.members[0].vectorizer
 
     def leave_one_out(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> NoReturn:
@@ -136,18 +145,18 @@ class Pool(BaseEstimator):
         raise ValueError("the members of a pool do not number their documents alike; use unlearn.")
 
     def top_words(self, c: int, n: int) -> list[tuple[str, float]]:
-        """The words that speak most for a class, by the first member that counts words."""
+        """The strongest words for a class, by the first member that counts words."""
         member = next((m for m in self.members if m.vectorizer.analyzer == "word"), self.members[0])
         return member.top_words(c, n)
 
     # Answers
 
     @property
-    def vectorizers(self) -> list[Vectorizer]:
+    def vectorizers(self) -> list[Reader]:
         """The members' vectorizers, each once."""
         return list({id(member.vectorizer): member.vectorizer for member in self.members}.values())
 
-    def readers(self, vectorizer: Vectorizer) -> list[TextPipeline]:
+    def readers(self, vectorizer: Reader) -> list[TextPipeline]:
         """The members that read by this vectorizer."""
         return [member for member in self.members if member.vectorizer is vectorizer]
 
@@ -236,7 +245,7 @@ class Pool(BaseEstimator):
         if not hasattr(self, "tree_"):
             raise ValueError("a pool has no tree of classes unless labels are paths such as 'a/b', or tree= is given.")
         check_question(level, min_proba)
-        tree = TreeAnswers(TreePaths.of(self.tree_, self.classes_.tolist()))
+        tree = TreeAnswers(TreePaths.from_tree(self.tree_, self.classes_.tolist()))
         log_proba, atypical = self._log_proba_and_atypical(texts, reject)
         nodes, probabilities = tree.answers(np.exp(log_proba), level, min_proba)
         return _without(tree.named(nodes), atypical), probabilities
@@ -267,22 +276,35 @@ class Pool(BaseEstimator):
         self._check_new(labels)
         for member in self.members:
             member.learner  # noqa: B018 (refuses, before anything has changed)
-        texts = as_texts(texts)
+        texts, known = as_texts(texts), self.classes_
         for vectorizer in self.vectorizers:
             counts = vectorizer._partial_fit_rows(texts)
             for member in self.readers(vectorizer):
                 member.learn_counts(counts, labels, sample_weight)
+        for member, rows, described, weights in self._described(np.setdiff1d(self.classes_, known)):
+            member.learn_counts(rows, described, weights)
 
     def unlearn(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> None:
         for member in self.members:
             member.unlearner  # noqa: B018 (refuses, before anything has changed)
         texts = as_texts(texts)
+        known = self.classes_
         learned = {id(vectorizer): counts_learned(vectorizer, texts) for vectorizer in self.vectorizers}
         unlearned = {}
         for member in self.members:  # the first refuses, before anything has changed, what was not learned
             unlearned[id(member)] = member.unlearn_counts(learned[id(member.vectorizer)], labels, sample_weight)
         for vectorizer in self.vectorizers:
             drop_words(readers := self.readers(vectorizer), [unlearned[id(member)] for member in readers])
+        for member, rows, described, weights in self._described(np.setdiff1d(known, self.classes_)):
+            member.unlearn_counts(rows, described, weights)
+
+    def _described(self, classes: Labels) -> Iterator[tuple[TextPipeline, SparseRows, Labels, Float64]]:
+        """Members that learn descriptions, with those of classes that came or went with their labeled texts."""
+        labels = [label for label in classes.tolist() if label in self.descriptions]
+        for member in self.members:
+            if isinstance(member.vectorizer, VectorReader) and labels:
+                rows, _ = member.vectorizer._transform_rows([self.descriptions[label] for label in labels])
+                yield member, rows, np.array(labels), np.full(len(labels), self.description_weight)
 
     def _check_new(self, labels: Labels) -> None:
         """What was stated for each class leaves no room for new ones."""
@@ -314,18 +336,30 @@ class Pool(BaseEstimator):
             for word in part.words:
                 known = words.get(word.word, replace(word, contribution=0.0))
                 words[word.word] = known.plus(factor * word.contribution)
-        first = parts[0][1]
+        understood = self._understood(text, words)
+        counting = next((part for m, (_, part) in zip(self.members, parts, strict=True) if _has_words(m)), parts[0][1])
         share = known_shares(counted[0].lengths, counted[0].unknown)
         return log_proba, Evidence(
             sum(factor * part.prior for factor, part in parts) + float(correction[chosen] - correction[rival]),
-            tuple(words.values()),
+            tuple((words | understood).values()),
             sum_terms((factor, part.terms) for factor, part in parts),
             next((part.documents for _, part in parts if part.documents), ()),
             (),
-            first.n_unknown,
-            first.n_words,
+            counting.n_unknown - round(sum(word.count for word in understood.values())),
+            counting.n_words,
             None if self.rejection is None else float(self.rejection.typicality(scores, share)[0]),
         )
+
+    def _understood(self, text: str, words: Mapping[str, WordEvidence]) -> dict[str, WordEvidence]:
+        """Words that no training text has, but a table of word vectors: with the nearest words of training texts."""
+        reader = next((m.vectorizer for m in self.members if isinstance(m.vectorizer, VectorReader)), None)
+        vocabulary = next((m.vectorizer for m in self.members if _has_vocabulary(m.vectorizer)), None)
+        if reader is None or vocabulary is None:
+            return {}
+        known = [word for word in reader.words(text) if word in words]
+        new = [word for word, n in zip(known, vocabulary._transform_rows(known)[1].tolist(), strict=True) if n]
+        nearest = reader.nearest(new, vocabulary._words.unpack()) if new else []
+        return {word: replace(words[word], like=like) for word, like in zip(new, nearest, strict=True)}
 
     # Keeping
 
@@ -342,6 +376,8 @@ class Pool(BaseEstimator):
             "shifted": np.array(list(self.prior_corrections)),
             "shifts": np.array(list(self.prior_corrections.values()), dtype=np.float64),
             "tree": self.tree,
+            "descriptions": self.descriptions,
+            "description_weight": self.description_weight,
         }
 
     def _set_state(self, state: State) -> None:
@@ -369,6 +405,12 @@ class Pool(BaseEstimator):
             raise ValueError("a tree of the classes was expected")
         if any(not np.array_equal(member.classes_, members[0].classes_) for member in members):
             raise ValueError("the members of a pool know different classes")
+        descriptions, weight = state.get("descriptions", {}), state.get("description_weight", 0.0)
+        if not (isinstance(descriptions, dict) and all(isinstance(text, str) for text in descriptions.values())):
+            raise ValueError("descriptions of classes were expected")
+        if not (isinstance(weight, (int, float)) and weight >= 0):
+            raise ValueError("the weight of descriptions must be a number that is not negative")
+        self.descriptions, self.description_weight = descriptions, float(weight)
         self.members, self.weights, self.tree = members, weights, tree
         self.pool_temperature = Temperature(*pool_temperature.tolist())
         self.prior_corrections = dict(zip(shifted.tolist(), shifts.tolist(), strict=True))
@@ -383,6 +425,16 @@ def _without(labels: Labels, atypical: NDArray[np.bool_] | None) -> Labels:
     answers = labels.astype(object)
     answers[(atypical, 0)[: answers.ndim]] = None
     return answers
+
+
+def _has_vocabulary(reader: Reader) -> TypeGuard[Vectorizer]:
+    return reader.analyzer == "word" and reader.n_hash is None
+
+
+def _has_words(member: TextPipeline) -> bool:
+    """Whether the member reads a text as words, and not as characters."""
+    reader = member.vectorizer
+    return reader.tells_words if isinstance(reader, VectorReader) else reader.analyzer == "word"
 
 
 def _vectorizer_at(vectorizers: object, member: Mapping[str, object]) -> Any:

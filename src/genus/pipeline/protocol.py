@@ -14,8 +14,8 @@ from genus.base.arrays import Float64
 from genus.base.labels import Labels
 from genus.base.protocol import Label, Params, Targets
 from genus.pipeline.evidence import Evidence
+from genus.pipeline.vector_reader import Reader
 from genus.text.inputs import Texts
-from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ ChooseClasses: TypeAlias = Callable[[Float64], tuple[int, int]]  # from log P(c 
 
 
 class PoolMember(Protocol):
-    """What can be told of a member of a pool."""
+    """A member of a pool, as it is shown to users."""
 
     @property
     def name(self) -> str: ...
@@ -36,7 +36,7 @@ class PoolMember(Protocol):
     def settings(self) -> Params: ...
 
     @property
-    def vectorizer(self) -> Vectorizer: ...
+    def vectorizer(self) -> Reader: ...
 
 
 class FittedPipeline(Protocol):
@@ -55,7 +55,7 @@ class FittedPipeline(Protocol):
     def classes_(self) -> Labels: ...
 
     @property
-    def vectorizer(self) -> Vectorizer: ...
+    def vectorizer(self) -> Reader: ...
 
     @property
     def weighting(self) -> TermWeighting | None: ...
@@ -93,7 +93,7 @@ class FittedPipeline(Protocol):
     # Evidence
 
     def explained(self, text: str, choose: ChooseClasses) -> tuple[Float64, Evidence]:
-        """log P(c | text), and what speaks for one class against another; the text is counted and scored once."""
+        """log P(c | text), and the evidence for one class against another; the text is counted and scored once."""
 
     def top_words(self, c: int, n: int) -> list[tuple[str, float]]: ...
 

@@ -1,12 +1,12 @@
-"""None of these: how unlike all its classes a text is.
+"""Rejection: texts that belong to none of the classes.
 
     familiarity(d) = Q(margin of the best class over the mean class) * Q(-entropy of the classes) * Q(known share)^(1/2)
 
-Q is the share of texts of the known classes, left out while the scores were learned, that have no more of it. A text
-of another kind has neither words that single out a class nor, often, words that were ever seen; the product, as of
-three tests, measured better than any part, than the best probability, and than the likelihood per word.
-``typicality`` is the share of left-out texts that are less familiar than a text: those below 0.05 are refused at the
-price of refusing one in twenty that do belong.
+Q(x) is the share of held-out texts of the known classes whose value is at most x. Texts of other kinds lack words that
+are typical of one class, and often have unknown words. The product was a better criterion than each of its parts, than
+the largest probability, and than the likelihood per word.
+``typicality`` is a p-value: the share of held-out texts that look no more familiar. Rejecting texts below 0.05 has a
+false-rejection rate of 5 %.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _N_QUANTILES = 1001
 
 @dataclass(frozen=True)
 class Rejection:
-    """What is usual among left-out documents: quantiles of the three parts, and of the familiarity.
+    """Quantiles of the three parts, and of the familiarity, over held-out documents.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Rejection:
         return cls(quantiles, np.quantile(_familiarity(quantiles, found), levels))
 
     def typicality(self, scores: ArrayLike, known_shares: ArrayLike) -> Float64:
-        """The share of documents of the known classes that are no more familiar than these texts."""
+        """The share of held-out documents of the known classes that are no more familiar than each text."""
         found = parts_of(np.asarray(scores, dtype=np.float64), np.asarray(known_shares))
         return _rank(self.familiarities, _familiarity(self.parts, found))
 

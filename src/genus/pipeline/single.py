@@ -18,6 +18,7 @@ from genus.base.protocol import (
     LearnsMore,
     LearnsOnline,
     LeavesOneOut,
+    LinearInColumns,
     Model,
     Params,
     RemembersDocuments,
@@ -29,6 +30,7 @@ from genus.base.protocol import (
 from genus.base.rows import SparseRows, to_matrix
 from genus.pipeline.evidence import Evidence, evidence_of
 from genus.pipeline.protocol import ChooseClasses
+from genus.pipeline.vector_reader import Reader, VectorReader
 from genus.text.inputs import Texts
 from genus.text.vectorizer import Vectorizer
 from genus.text.weighting import TermWeighting
@@ -40,7 +42,7 @@ Capability = TypeVar("Capability")
 class TextPipeline:
     """What a `TextClassifier` is made of."""
 
-    vectorizer: Vectorizer
+    vectorizer: Reader
     weighting: TermWeighting | None
     model: Model
 
@@ -199,11 +201,13 @@ class TextPipeline:
         return model._neighbors_rows(self.rows(texts), k)
 
     def top_words(self, c: int, n: int) -> list[tuple[str, float]]:
+        if isinstance(self.vectorizer, VectorReader):
+            return self.vectorizer.top_words(cast(LinearInColumns, self.model).coef_[c], n)
         return self.named(*self.model._top_words(c, n))
 
     def named(self, columns: Iterable[int], weights: Iterable[float]) -> list[tuple[str, float]]:
         """Columns by their words."""
-        if self.vectorizer.n_hash is not None:
+        if isinstance(self.vectorizer, VectorReader) or self.vectorizer.n_hash is not None:
             return [(f"column {c}", float(w)) for c, w in zip(columns, weights, strict=True)]
         words = self.vectorizer._words
         return [(words.at(int(c)), float(w)) for c, w in zip(columns, weights, strict=True)]
@@ -217,15 +221,15 @@ class TextPipeline:
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> TextPipeline:
         vectorizer, model, weighting = state["vectorizer"], state["model"], state.get("weighting")
-        if not isinstance(vectorizer, Vectorizer) or not offers(model, ScoresRows):
+        if not isinstance(vectorizer, (Vectorizer, VectorReader)) or not offers(model, ScoresRows):
             raise ValueError("a vectorizer and a model were expected")
         if not (weighting is None or isinstance(weighting, TermWeighting)):
             raise ValueError("a weighting was expected")
         return cls(vectorizer, weighting, cast(Model, model))
 
 
-def counts_learned(vectorizer: Vectorizer, texts: Texts) -> SparseRows:
-    """Texts that were learned, counted; others are refused where they can be told."""
+def counts_learned(vectorizer: Reader, texts: Texts) -> SparseRows:
+    """Count texts that were learned; texts that were not are rejected if that can be detected."""
     rows, unknown = vectorizer._transform_rows(texts)
     if vectorizer._keeps_every_word and unknown.any():
         raise ValueError(f"Text {int(unknown.argmax())} has words that were never learned; nothing was unlearned.")
@@ -235,9 +239,9 @@ def counts_learned(vectorizer: Vectorizer, texts: Texts) -> SparseRows:
 def drop_words(readers: Sequence[TextPipeline], unlearned: Sequence[SparseRows]) -> None:
     """Forget the words of unlearned rows that no other text has. The parts read by one vectorizer."""
     vectorizer = readers[0].vectorizer
-    if not vectorizer._grows:
+    if isinstance(vectorizer, VectorReader) or not vectorizer._grows:
         return
-    # A word that weighs nothing leaves no count to tell by.
+    # A word of weight zero leaves no trace in the counts.
     words = np.unique(np.concatenate([rows.indices[rows.data > 0] for rows in unlearned]))
     keep = np.ones(vectorizer.n_columns_, dtype=bool)
     keep[words] = np.any([parts.unlearner._has_counts(words) for parts in readers], axis=0)

@@ -57,7 +57,7 @@ def _suspects(suspects: list[int], article: _Article) -> str:
     return (
         '<section><h2>Suspect labels</h2><p class="note">Texts with hardly a word about their label, for which the '
         f"model predicts another; the most suspect first.{more}</p>{_LEGEND}"
-        f"{''.join(map(article.of, suspects[:_SUSPECTS]))}</section>"
+        f"{''.join(map(article.html, suspects[:_SUSPECTS]))}</section>"
     )
 
 
@@ -66,9 +66,9 @@ def _class(clf: TextClassifier, label: Label, review: Review, article: _Article)
     least = [i for i in ranked[: -_TEXTS - 1 : -1] if i not in ranked[:_TEXTS]]
     words = ", ".join(_e(word) for word, _ in clf.top_words(label, 20))
     parts = [f"<h2>{_e(label)}</h2><p><b>Words</b> {words}</p><h3>Most relevant</h3>{_LEGEND}"]
-    parts += map(article.of, ranked[:_TEXTS])
+    parts += map(article.html, ranked[:_TEXTS])
     if least:
-        parts += ["<h3>Least relevant</h3>", *map(article.of, least)]
+        parts += ["<h3>Least relevant</h3>", *map(article.html, least)]
     return f"<section>{''.join(parts)}</section>"
 
 
@@ -78,7 +78,7 @@ class _Article:
     def __init__(self, clf: TextClassifier, texts: Sequence[str], review: Review, rows: Sequence[object]) -> None:
         self.clf, self.texts, self.review, self.rows = clf, texts, review, rows
 
-    def of(self, i: int) -> str:
+    def html(self, i: int) -> str:
         label, predicted = self.review.labels[i].item(), self.review.predicted[i].item()
         marked = self.clf.mark(self.texts[i], label).shortened(_CHARACTERS)
         taken = "" if predicted == label else f", predicted as <b>{_e(predicted)}</b>"

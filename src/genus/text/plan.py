@@ -44,7 +44,7 @@ class Plan:
     edges: bool
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         *,
         analyzer: str | Tokens,

@@ -93,7 +93,7 @@ class LabelTree:
     # Making trees
 
     @classmethod
-    def of(cls, tree: object) -> LabelTree:
+    def from_any(cls, tree: object) -> LabelTree:
         """A tree from a tree, a dict (of parents, or nested), a networkx graph, or a list of paths."""
         if isinstance(tree, LabelTree):
             return tree
@@ -400,5 +400,5 @@ def _grouped(labels: list[Node], groups: NDArray[np.integer]) -> dict[Node, Node
 def tree_of(tree: Any, labels: list[Any]) -> LabelTree | None:
     """The given tree, or the tree of labels that are paths, or None."""
     if tree is not None:
-        return LabelTree.of(tree)
+        return LabelTree.from_any(tree)
     return LabelTree.from_paths(labels) if are_paths(labels) else None

@@ -35,7 +35,7 @@ class TreePaths:
     nodes: Int32
 
     @classmethod
-    def of(cls, tree: LabelTree, labels: Sequence[Label], *, by_root: bool = False) -> TreePaths:
+    def from_tree(cls, tree: LabelTree, labels: Sequence[Label], *, by_root: bool = False) -> TreePaths:
         """Of a tree that has all labels; by its root, straight to the classes."""
         classes = set(labels)
         inner: list[Node | None] = [tree.root]
@@ -82,7 +82,7 @@ class TreePaths:
     def left_out(self, documents: Documents, scales: Float64) -> Float64:
         """How many times its own counts are left out of the nodes of a document's path: (n_documents, n_levels).
 
-        One document's worth: of a document of weight 2, half, since it stands for two that vouch for one another.
+        One document's worth: of a document of weight 2, half, since it stands for two equal ones, of which one stays.
         A document with several labels is learned once for each. It must not vouch for itself by a class beside its
         own: with it goes, of each other class below the node, one document that has the same words (of several, the
         mean of their weights). Copies in its own class are documents in their own right.

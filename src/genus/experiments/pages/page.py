@@ -10,7 +10,7 @@ from genus.experiments.harness.table import NEAR, Experiment, Marks, Results, Ro
 from genus.experiments.pages.frame import STYLE, settings, table
 from genus.experiments.pages.plots import draw
 from genus.experiments.pages.statements import both, marks, paired_tests, split_tests
-from genus.experiments.papers.nlhb_reductions import reductions
+from genus.experiments.papers.tdm_reductions import reductions
 from genus.report.page import _e, _frame
 
 

@@ -1,8 +1,11 @@
-"""`TextClassifier()` as it comes, which chooses its own model, beside tuned linear classifiers and naive Bayes.
+"""`TextClassifier()` with its defaults, which selects a model, compared with tuned linear classifiers and naive Bayes.
 
-No paper's table: what the five systems together are worth today. Everybody sees the training part only. Peers get
-TF-IDF (sublinear) of words, or of words and pairs, and choose features and settings by folds; their time includes
-counting and choosing, as ours does.
+This table is not from a paper. Every system sees the training documents only. The peers get sublinear TF-IDF,
+
+    x_dw = (1 + ln count_dw) * idf_w,    idf_w = ln((1 + M) / (1 + df_w)) + 1,    rows of norm 1,
+
+of words or of words and bigrams, and choose features and settings by cross-validation. Times include counting and
+selection, for the peers as for genus.
 """
 
 from __future__ import annotations
@@ -57,7 +60,7 @@ QUICK_SETS = ("trec-questions", "cora-abstracts", "weka19/oh5")
 
 @dataclass(frozen=True)
 class Problem:
-    """A set's tasks, one for each draw of a test part; or a few documents of each class, drawn several times."""
+    """The tasks of a data set: one for each drawn test part, or several draws of a few documents per class."""
 
     whole: tuple[Task, ...]
     each: int | None = None

@@ -1,8 +1,11 @@
 """Tables 5 to 7 and figures 2, 4 and 5 of discriminative multinomial naive Bayes, measured again.
 
 Discriminative Multinominal Naive Bayes for Text Classification. Five systems on the two largest classes of the 19
-text sets of WEKA, of which 16 are here; the same sets with all their classes stand beside them. Every score is a
-mean over repeated stratified cross-validation, compared by the corrected resampled t-test.
+text sets of WEKA, of which 16 are available, and on all classes of the same sets. Every score is a mean over k
+repetitions and folds of stratified cross-validation. Two systems are compared by the corrected resampled t-test on the
+differences of their scores, with mean m and variance s²:
+
+    t = m / sqrt((1/k + n_test / n_train) * s²)
 """
 
 from __future__ import annotations
@@ -165,7 +168,7 @@ def _tried(system: str, documents: Documents, pairs: Iterable[tuple[Int64, Int64
 
 
 def _scores(estimator: Any, X: Samples, positive: int) -> Any:
-    """What grows with the odds of the positive class."""
+    """Scores that increase with the odds of the positive class."""
     if hasattr(estimator, "decision_function"):
         return estimator.decision_function(X) * (1 if positive == 1 else -1)
     log_proba = estimator.predict_log_proba(X)
@@ -174,7 +177,7 @@ def _scores(estimator: Any, X: Samples, positive: int) -> Any:
 
 @dataclass(frozen=True)
 class FewDocuments:
-    """A point of figure 4: trained on a few documents, tested on all others, many times over."""
+    """A point of figure 4: trained on a few documents, tested on all others, repeated many times."""
 
     name: str
     n: int
@@ -270,7 +273,7 @@ def _checked(problem: Problem) -> Problem:
 
 
 def _shared(row: Row, system: System) -> tuple[str, str]:
-    """The three scores of a set are measured at once."""
+    """The three scores of a data set are measured together."""
     return row.name.removesuffix(" F").removesuffix(" AUC"), system.name
 
 

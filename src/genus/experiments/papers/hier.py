@@ -4,8 +4,13 @@ K. Toutanova, F. Chen, K. Popat and T. Hofmann, Text Classification in a Hierarc
 Sets (CIKM 2001). Accuracy on 15 newsgroups with 7 to 667 documents per class, and eight measures on Reuters-21578 with
 90 categories. Figure 1 draws table 3; figure 2 is the macro-averaged F1 of categories by their number of documents.
 
-Nothing is tuned on test documents: naive Bayes' smoothing by leaving out one training document at a time, the mixture's
-setting for Reuters on a fifth of the training documents, thresholds and probabilities by cross-validation.
+Nothing is tuned on test documents: naive Bayes' smoothing is tuned by leave-one-out, the mixture's setting for Reuters
+on a fifth of the training documents, thresholds and probabilities by cross-validation. With the true and false
+positives TP and FP and the false negatives FN of a label,
+
+    F1 = 2 TP / (2 TP + FP + FN),
+
+averaged over labels (macro), or from sums over all labels (micro).
 """
 
 from __future__ import annotations
@@ -82,7 +87,7 @@ TABLE_4 = {
 
 @dataclass(frozen=True)
 class Splits:
-    """Documents of which some of each class are drawn to train on, several times over.
+    """Repeated random splits: some documents of each class to train on, the others to test with.
 
     ``pool`` are the rows to draw from; ``test`` those to ask, all that were not drawn if None.
     """
@@ -119,7 +124,7 @@ class Splits:
 
 
 def single_label(name: str, tree: LabelTree) -> Classifier:
-    """A system of table 3, or one beside it."""
+    """A system of table 3, or an additional one."""
     log_rows = TermWeighting.named("log_l2")
     systems: dict[str, Callable[[], Classifier]] = {
         "PLSA": PLSAClassifier,
@@ -138,7 +143,7 @@ def single_label(name: str, tree: LabelTree) -> Classifier:
 
 
 def tuned_naive_bayes(X: Samples, y: Targets) -> MultinomialNB:
-    """Lidstone's constant by accuracy, leaving out one training document at a time; of equal ones the smallest."""
+    """Lidstone's constant by leave-one-out accuracy on training documents; the smallest of equal ones."""
     model = MultinomialNB().fit(X, y)
 
     def accuracy(alpha: float) -> float:
@@ -168,7 +173,7 @@ def _subject_and_body(text: str) -> str:
 
 def newsgroups(per_class: int) -> Splits:
     X, y = _newsgroups()
-    return Splits(X, y, LabelTree.of(NEWSGROUPS), per_class, np.arange(len(y)))
+    return Splits(X, y, LabelTree.from_any(NEWSGROUPS), per_class, np.arange(len(y)))
 
 
 @lru_cache(maxsize=1)
@@ -177,7 +182,7 @@ def _arxiv() -> tuple[Samples, Labels, LabelTree, int]:
     vectorizer = Vectorizer(stop_words="english", min_df=2, dtype=np.float64)
     X = sparse.vstack([vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)], format="csr")
     y = np.array([str(label) for part in (train, test) for label in part.labels])
-    return sparse.csr_array(X), y, LabelTree.of(train.hierarchy), len(train)
+    return sparse.csr_array(X), y, LabelTree.from_any(train.hierarchy), len(train)
 
 
 def arxiv(per_class: int) -> Splits:
@@ -348,7 +353,7 @@ _ONE, _SEVERAL = frozenset({"newsgroups", "abstracts"}), frozenset({"several lab
 
 
 def systems() -> list[System]:
-    """The papers' where they are measured, ours beside them where a document has one label."""
+    """The paper's systems; ours too where a document has one label."""
     tasks = {"NB": None, "PLSA": frozenset({"newsgroups"}), "HS": None, "kNN": None, "HM": None}
     tasks |= dict.fromkeys(("HM by length", "HM log", "HM log root", "HM flat", "HM learned"), _ONE) | {"SVM": _SEVERAL}
     return [System(name, partial(_measure, name), found) for name, found in tasks.items()]
@@ -359,7 +364,7 @@ def _measure(name: str, problem: Splits | OneMeasure, settings: Settings) -> Mea
 
 
 def _shared(row: Row, system: System) -> tuple[Hashable, str]:
-    """All measures of a collection with several labels are taken at once."""
+    """All measures of a collection with several labels are computed together."""
     return row.data if row.task in _SEVERAL else row.name, system.name
 
 

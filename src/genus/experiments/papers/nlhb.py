@@ -1,9 +1,9 @@
 """Tables 1 to 4 and figures 2 and 3 of non-linear hierarchical Bayes, measured again.
 
 C. S. Carlos and G. Rakshit, Learning Non-Linear Functions for Text Classification (ICON 2016). Naive Bayes, logistic
-regression (MaxEnt) and a linear SVM stand beside in the same run. Of reviews and questions the scores are means over
-random splits; of collections with a published split, means over seeds; of shapes, means over draws. The paper's 1889
-queries are not to be had: the questions of TREC stand in their place, under their own name.
+regression (MaxEnt) and a linear SVM are measured in the same run. Scores of reviews and questions are means over random
+splits; of collections with a published split, over seeds; of shapes, over draws. The paper's 1889 queries are not
+available: the questions of TREC replace them, under their own name.
 
 Smoothing, C, and the numbers of nodes of collections and shapes are chosen on the first split: on validation documents
 where the paper has some, otherwise by cross-validation of the training documents.
@@ -67,7 +67,7 @@ SMALL_SIZES = (100, 200, 500, 1_000, 2_000)
 
 @dataclass(frozen=True)
 class Split:
-    """Documents to learn from, to choose parameters by (None for cross-validation), and to test with."""
+    """Documents for training, validation (None for cross-validation), and testing."""
 
     train: tuple[Samples, Labels]
     test: tuple[Samples, Labels]
@@ -76,7 +76,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Problem:
-    """Splits by number, as many as the named setting says; nodes and iterations as in the paper."""
+    """Splits by number, as many as the setting of this name; nodes and iterations as in the paper."""
 
     split: Callable[[int], Split]
     n_splits: str = "splits"
@@ -108,7 +108,7 @@ def _reviews() -> tuple[Samples, Labels]:
 
 
 def reviews(size: int, iterations: int, repetitions: int | None = None) -> Problem:
-    """So many reviews to train on, 5,000 to choose by, the rest to test with; equally many of both classes."""
+    """A balanced sample of reviews to train on, 5,000 for validation, the rest to test with."""
     X, y = _reviews()
 
     def split(number: int) -> Split:
@@ -138,7 +138,7 @@ def published(name: str) -> Problem:
 
 
 def questions() -> Problem:
-    """TREC's questions in six classes, in random order: 4,450 to train on, 500 to choose by, 1,002 to test with."""
+    """TREC's questions in six classes, in random order: 4,450 to train on, 500 for validation, 1,002 to test with."""
     parts = [load_dataset("trec-questions", part) for part in ("train", "test")]
     X = Vectorizer().fit_transform([text for part in parts for text in part.texts or []])
     y = np.array([label for part in parts for label in part.labels])
@@ -151,7 +151,7 @@ def questions() -> Problem:
 
 
 def shape(name: str) -> Problem:
-    """2,250 points: 1,250 to train on and to choose by, 1,000 to test with."""
+    """2,250 points: 1,250 for training and validation, 1,000 to test with."""
 
     def split(number: int) -> Split:
         X, y = _shapes.draw(name, 2250, number)
@@ -177,7 +177,7 @@ Make = Callable[[Problem, int, int], Classifier]  # an estimator for a problem, 
 def measure(
     make: Make, grid: Mapping[str, Sequence[object]], problem: Problem, settings: Settings, n_folds: int | None = None
 ) -> Measured:
-    """The mean over splits with the point of the grid that does best on the first, or on so many folds of it."""
+    """The mean over splits, with the grid point that is best on the first split or on folds of it."""
     points = list(ParameterGrid(grid))
     random = hasattr(make(problem, 1, 0), "n_repetitions")
     n_splits = getattr(settings, problem.n_splits) if random or not problem.fixed else 1
@@ -206,7 +206,7 @@ _MANY = 20_000  # training documents of which one fold tells enough
 
 
 def _choice(split: Split, settings: Settings) -> Iterator[tuple[tuple[Samples, Labels], tuple[Samples, Labels]]]:
-    """Pairs of documents to fit to and to choose by."""
+    """Pairs of training and validation documents."""
     X, y = split.train
     if split.validation is not None:
         yield split.train, split.validation

@@ -43,7 +43,7 @@ def figure_2(X: Int64, y: Int64) -> str:
 
 
 def figure_4() -> str:
-    """The shapes, each beside what a Gaussian model with 10 nodes per class has learned of 1,000 points."""
+    """The shapes, each beside the predictions of a Gaussian model with 10 nodes per class from 1,000 points."""
     plots = []
     for name, inside in _shapes.SHAPES.items():
         X, y = _shapes.draw(name, 1000, seed=0)
@@ -60,7 +60,7 @@ def _pipeline(shape: Callable[[Float64, Float64], NDArray[np.bool_]], points: Fl
 def boundary(
     name: str, predict: Callable[[Float64], Labels], width: float, points: tuple[Int64, Int64] | None = None
 ) -> str:
-    """A square [0, width]² in which the cells that are taken for class 1 are shaded."""
+    """A square [0, width]² in which the cells that are predicted as class 1 are shaded."""
     middles = (np.arange(_CELLS) + 0.5) * width / _CELLS
     x, y = np.meshgrid(middles, middles[::-1])  # the first row is the upper one
     answers = np.asarray(predict(np.column_stack([x.ravel(), y.ravel()]))).reshape(_CELLS, _CELLS).astype(bool)

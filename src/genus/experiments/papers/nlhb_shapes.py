@@ -1,6 +1,6 @@
 """Points in a square, labelled by whether they lie inside a shape: ring, dots, exclusive or, and S.
 
-The paper shows its shapes in a figure only, without measures: these are our own of the same names.
+The paper shows its shapes only in a figure, without dimensions: these are ours, under the same names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Classifiers of texts that people use today, tuned; and tasks to compare them on."""
+"""Tuned text classifiers in common use, and tasks to compare them on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _N_DRAWS = 5
 
 @dataclass(frozen=True)
 class Task:
-    """Texts and classes to learn from, others to be asked, and perhaps texts without labels.
+    """Training texts with labels, test texts, and optionally unlabeled texts.
 
     Texts made of counts are ``unordered``: their neighbouring words say nothing.
     """
@@ -45,13 +45,13 @@ class Task:
 
     @property
     def sizes(self) -> tuple[int, int, int, int]:
-        """Different words, classes, and the documents to train on and to test with."""
+        """The numbers of words, classes, training and test documents."""
         words = len({word for text in self.texts for word in text.split()})
         return words, len(np.unique(self.labels)), len(self.texts), len(self.test_texts)
 
 
 def load_tasks(name: str, most: int | None = None) -> list[Task]:
-    """The set's own parts; or three tenths of it drawn for the test, several times where one draw would say little."""
+    """The data set's own split; or three tenths drawn for the test, several times if the set is small."""
     try:
         parts = [load_dataset(name, part) for part in ("train", "test")]
         drawn = [tuple(_documents(part) for part in parts)]
@@ -77,7 +77,7 @@ def load_task(name: str, most: int | None = None) -> Task:
 
 
 def _drawn(labels: Labels, seed: int) -> tuple[Int64, Int64]:
-    """Documents to train on and to test with: of every class the same share, to within one document."""
+    """A stratified split into training and test documents."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(labels))
     order = order[np.argsort(labels[order], kind="stable")]
@@ -102,7 +102,7 @@ def _some(part: tuple[list[str], Labels], n: int, rng: np.random.Generator) -> t
 
 
 def few(task: Task, n: int, seed: int, n_unlabeled: int = 0) -> Task:
-    """So many documents of each class, and some of the others without their labels."""
+    """A number of documents per class, and some of the others without their labels."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(task.labels))
     chosen = np.concatenate([order[task.labels[order] == c][:n] for c in np.unique(task.labels)])
@@ -114,7 +114,13 @@ def few(task: Task, n: int, seed: int, n_unlabeled: int = 0) -> Task:
 
 
 class NBSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Presence of words times their log-count ratios, one class against the rest (Wang and Manning, 2012)."""
+    """A linear SVM on the presence of words times their log-count ratios, one class against the rest.
+
+        r = log((p / |p|) / (q / |q|)),    score = sum over words w in d of r_w * ((1 - beta) * mean |v| + beta * v_w)
+
+    with p and q one more than the number of documents in and outside the class that have a word, and v the weights of
+    the SVM (Wang and Manning, 2012).
+    """
 
     def __init__(self, C: float = 1.0, beta: float = 0.25) -> None:
         self.C = C
@@ -156,7 +162,7 @@ PEERS: dict[str, tuple[Classifier, Grid]] = {  # and what is chosen of each
 
 
 class TunedPeer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A peer on TF-IDF (sublinear) of words, or of words and pairs where texts have an order: chosen by folds."""
+    """A peer on sublinear TF-IDF of words or, for ordered texts, of words and bigrams: chosen by cross-validation."""
 
     def __init__(self, peer: Classifier, grid: Grid, n_folds: int, n_jobs: int = 1, unordered: bool = False) -> None:
         self.peer = peer
@@ -188,7 +194,7 @@ class TunedPeer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _learn_own_answers(self, texts: Sequence[str], labels: Labels, unlabeled: Sequence[str]) -> None:
-        """Self-training, once: the peer's answers for unlabeled texts, learned with the others."""
+        """One round of self-training: learn the peer's predictions for unlabeled texts with the others."""
         X, more = self.words_.transform(texts), self.words_.transform(unlabeled)
         answers = np.concatenate([labels, self.model_.predict(more)])
         self.model_.fit(sparse.vstack([X, more]).tocsr(), answers)

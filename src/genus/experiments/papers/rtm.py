@@ -32,7 +32,7 @@ from genus.experiments.harness.settings import Classifier, Trials
 from genus.experiments.harness.table import Experiment, Measured, Results, Row, System
 from genus.experiments.pages.findings import RTM
 from genus.experiments.pages.frame import table
-from genus.experiments.papers.dmnb_illustration import OVERLAP, TOPICS, Topic, measure_overlap
+from genus.experiments.papers.rtm_illustration import OVERLAP, TOPICS, Topic, measure_overlap
 from genus.models.discriminative.model import DiscriminativeNB
 from genus.models.document_mixture.models import TiedDocumentMixture
 from genus.models.naive_bayes import MultinomialNB
@@ -61,7 +61,7 @@ QUICK = Settings(folds=1)
 
 @dataclass(frozen=True)
 class Collection:
-    """Counted documents with labels, and documents that are about none of these."""
+    """Counts of labeled documents, and of documents that are about none of the classes."""
 
     X: Samples
     y: Labels
@@ -73,7 +73,7 @@ def _count(texts: Sequence[str]) -> Samples:
 
 
 def _collection(X: Samples, y: Labels, about: NDArray[np.bool_], shortest: int) -> Collection:
-    """The documents of at least so many words, those that are about a class apart from the others."""
+    """The documents with enough words, those about a class separate from the others."""
     long = np.asarray(X.sum(axis=1)).ravel() >= shortest
     return Collection(X[about & long], y[about & long], X[~about & long])
 
@@ -132,7 +132,7 @@ class Fold:
 
     @cached_property
     def fitted(self) -> tuple[RelevanceTopicModel, float]:
-        """The relevance-based topic model, and the seconds of its fitting.
+        """The relevance-based topic model, and its fitting time in seconds.
 
         Its number of features and smoothing change without fitting again.
         """
@@ -182,7 +182,7 @@ def noisy_folds(make: Callable[[], Collection], noise: int, settings: Settings) 
 
 
 def with_noise(X: Samples, others: Samples, noise: int, rng: np.random.Generator) -> Samples:
-    """Each document and `noise` of the others, drawn anew for each."""
+    """Each document joined with `noise` random non-relevant ones."""
     for _ in range(noise):
         X = X + others[rng.integers(0, others.shape[0], X.shape[0])]
     return sparse.csr_matrix(X)
@@ -192,7 +192,10 @@ def with_noise(X: Samples, others: Samples, noise: int, rng: np.random.Generator
 
 
 def naive_bayes_features(fold: Fold, n_features: int, smoothing: str, weight: float) -> Float64:
-    """log p(w | t) by section 3.2, of all tokens of a class instead of those about it: (n_classes, n_words)."""
+    """log p(w | t) of section 3.2 from all tokens of a class, not only those about it: (n_classes, n_words).
+
+    p(w | t) = (m_tw + lambda) / (m_t + (W* + 1) * lambda)    for the W* most frequent words of the class
+    """
     labels = np.unique(fold.y)
     counts = np.stack([np.asarray(fold.X[fold.y == label].sum(axis=0)).ravel() for label in labels])
     best: Int64 = np.argsort(-counts, axis=1, kind="stable")[:, n_features:]
@@ -311,15 +314,15 @@ def _topic(topic: str) -> Topic:
 
 
 def _shared(row: Row, system: System) -> str:
-    """Rows of a collection and a noise have their fitted models in common."""
+    """Rows of one collection and noise level share their fitted models."""
     return row.name.partition(",")[0]
 
 
 def figures(results: Results) -> str:
-    """Figures 5 and 6, and what noise does to them."""
+    """Figures 5 and 6, and the losses by noise."""
 
     def panel(name: str, points: dict[float, tuple[int, int]]) -> list[Curve]:
-        """A point is at some x, for so many documents of noise and so many words of each class."""
+        """The points of one panel, by noise and words per class."""
         made = []
         for i, system in enumerate(("NB", "RTM")):
             ours, paper = [], []
@@ -346,7 +349,7 @@ def figures(results: Results) -> str:
 
 
 def _losses(results: Results) -> str:
-    """Tables 4 and 5 in the paper's own terms: by how much noise lowers the accuracy of r = 0, in percent of it."""
+    """Tables 4 and 5 as relative changes in accuracy, 100 * (accuracy_r / accuracy_0 - 1) percent."""
 
     def loss(of: Callable[[int], float | None], noise: int) -> str:
         clean, noisy = of(0), of(noise)

@@ -40,7 +40,7 @@ class _Values:
 
 
 class DocumentMixture(GenerativeClassifier[_Values]):
-    """What the three classifiers share."""
+    """The base of the three classifiers."""
 
     background_smoothing: float
     prior_scale: float
@@ -98,7 +98,7 @@ class DocumentMixture(GenerativeClassifier[_Values]):
         return wanted.astype(np.int64)
 
     def _unlearn_numbers(self, numbers: Int64) -> SparseRows:
-        """Returns what the documents held."""
+        """Remove the documents of these numbers; return their rows."""
         known = self._documents
         rows = take_rows(known.rows, numbers)
         batch = self._batch(rows, known.labels[known.codes[numbers]], known.weights[numbers] / ONE)
@@ -108,7 +108,7 @@ class DocumentMixture(GenerativeClassifier[_Values]):
     @property
     def _index(self) -> InvertedIndex:
         if self._index_cache is None:
-            self._index_cache = InvertedIndex.of(self._documents, n_threads(self.n_jobs))
+            self._index_cache = InvertedIndex.from_documents(self._documents, n_threads(self.n_jobs))
         return self._index_cache
 
     def _make_parameters(self, counts: ClassCounts) -> _Values:
@@ -142,7 +142,7 @@ class DocumentMixture(GenerativeClassifier[_Values]):
         return out
 
     def _class_scores(self, rows: SparseRows, bias: Float64) -> Float64:
-        """Everything but the sum over documents."""
+        """The score without the sum over documents."""
         return self._parameters.table.scores(rows, n_threads(self.n_jobs), bias)
 
     def neighbors(self, X: MatrixLike, k: int = 10) -> tuple[Int64, Float64]:
@@ -283,7 +283,7 @@ class DocumentMixture(GenerativeClassifier[_Values]):
         return np.asarray(shares / shares.sum())
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
-        """The words that speak most for class c: those with the largest ps_c(n) * log(ps_c(n) / ps_rest(n))."""
+        """The strongest words for class c: those with the largest ps_c(n) * log(ps_c(n) / ps_rest(n))."""
         counts = self._documents.counts
         words, inside, rest = counts.words_against_rest(c)
         background = self.background_smoothing / max(counts.n_words, 1)

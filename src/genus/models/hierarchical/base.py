@@ -32,7 +32,7 @@ _UNSEEN = 0.5  # the prior of a class without documents is that of half a docume
 
 
 class TreeClassifier(GenerativeClassifier[FittedTree]):
-    """What the two models share."""
+    """The base of both models."""
 
     tree: object
     weights: str
@@ -44,7 +44,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
     _counting_params = ("document_weights",)
 
     def _choose_iterations(self) -> int:
-        """How often words are moved between nodes: not at all, but for the mixture."""
+        """How often words are moved between nodes; only the mixture moves them."""
         return 0
 
     @property
@@ -63,7 +63,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         """The tree that was given; None where it comes from the labels or is learned."""
         if isinstance(self.tree, str) and self.tree not in _TREES:
             raise ValueError(f"tree must be None, 'flat', 'learn' or a tree, got {self.tree!r}.")
-        return None if self.tree is None or isinstance(self.tree, str) else LabelTree.of(self.tree)
+        return None if self.tree is None or isinstance(self.tree, str) else LabelTree.from_any(self.tree)
 
     # Counts and parameters
 
@@ -94,7 +94,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         return LabelTree.from_paths(labels) if self.tree is None and are_paths(labels) else LabelTree.flat(labels)
 
     def _paths_of(self, tree: LabelTree, labels: list[Label]) -> TreePaths:
-        return TreePaths.of(tree, labels, by_root=self.shrink_to == "root")
+        return TreePaths.from_tree(tree, labels, by_root=self.shrink_to == "root")
 
     def _make_parameters(self, counts: ClassCounts) -> FittedTree:
         documents, threads = self._documents, n_threads(self.n_jobs)
@@ -110,7 +110,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
             n_iterations, self.n_weight_steps, self._tempering, threads,
         )  # fmt: skip
         log_prior = self._log_prior(counts.weights)
-        scores = PathTable.of(
+        scores = PathTable.from_weights(
             paths, weights, groups, (indptr, words, sums), np.diff(counts.indptr) > 0,
             log_prior, self.prior_scale * log_prior, threads,
         )  # fmt: skip
@@ -138,17 +138,17 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
     def predict_nodes(
         self, X: MatrixLike, level: int | None = None, min_proba: float | None = None
     ) -> tuple[Labels, Float64]:
-        """The most probable node of each document at some level, or as deep as the answer is sure.
+        """The most probable node of each document at some level, or the deepest one that is probable enough.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_words)
             Word counts.
         level : int, default=None
-            Answer with nodes that are so many steps below the root, or with classes that end before. A node's
+            Answer with nodes at this depth below the root, or with classes that are less deep. A node's
             probability is the sum over the classes below it. None for the classes.
         min_proba : float, default=None
-            Go up from the answer until a node is at least that probable. The root always is.
+            Go up from the answer to the first node that is at least this probable. The root always is.
 
         Returns
         -------
@@ -180,7 +180,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
 
     @property
     def tree_(self) -> LabelTree:
-        """The tree that was given, told by the labels, or learned."""
+        """The tree that was given, read from the labels, or learned."""
         return self._parameters.paths.tree
 
     @property
@@ -235,9 +235,9 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         return {node: share / total for node, share in sorted(shares.items(), key=lambda item: -item[1])}
 
     def node_words(self, node: object, n: int = 10) -> list[tuple[int, float]]:
-        """The columns of the words that a node has for itself: those it makes most likelier than the nodes above.
+        """The columns of a node's own words: those whose probability it raises most over the nodes above.
 
-        Each with its part in the divergence, P(w|v) * log of the factor by which the node multiplies the word.
+        Each with P(w|v) * log of the factor by which the node multiplies the word's probability.
         """
         fitted = self._parameters
         column = fitted.column(node)
@@ -273,7 +273,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         return [self.word_levels(w, label) if 0 <= w < len(seen) and seen[w] else {} for w in row.indices.tolist()]
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
-        """The words that speak most for class c: P(w|c) * log(P(w|c) / P(w|root)), largest first."""
+        """The strongest words for class c: P(w|c) * log(P(w|c) / P(w|root)), largest first."""
         scores = self._parameters.scores
         root = scores.columns_of(c)[0]
         log_p, log_root = scores.log_proba(c), scores.log_proba(root)

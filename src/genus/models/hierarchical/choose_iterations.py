@@ -1,9 +1,8 @@
 """How often to move words between the nodes of a tree, chosen on the training documents.
 
-Leaving a document out of sums does not do: its words were moved with it inside, and it would find itself again. So
-models are fitted without a fold of the documents and asked for it. What counts is the log probability of its labels, at
-the temperature that suits the model best: accuracy alone says little of a hundred documents, and probabilities as they
-are say how long documents are.
+Subtracting a document from the sums does not suffice: words were moved with the document included. So this is
+cross-validation. The measure is the log probability of the labels at the model's best temperature: accuracy is too
+coarse for a hundred documents, and untempered probabilities mostly reflect how long documents are.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from sklearn.base import clone
 
 from genus.base.arrays import Float64, Int64
 from genus.base.documents import Documents, equal_documents
+from genus.base.folds import stratified_folds
 from genus.base.labels import Labels
 from genus.base.protocol import Samples
 from genus.base.statistics import ONE
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from genus.models.hierarchical.models import HierarchicalMixture
 
 CANDIDATES = (0, 1, 2)
-PAPERS = 2  # where documents cannot tell
+PAPERS = 2  # if no document can be held out
 _FOLDS = 5
 _ENOUGH = 5000  # documents to ask: of a large collection fewer folds are held out
 _TEMPERATURES = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 1.0)
 
 
 def choose_iterations(model: HierarchicalMixture, documents: Documents) -> int:
-    """The ``n_iterations`` of a `HierarchicalMixture` that tells held-out documents best, the first of equal ones."""
+    """The ``n_iterations`` that scores best on held-out documents, the first of equal ones."""
     folds, y = folds_of(documents), documents.labels[documents.codes]
     if not any(len(_to_ask(folds, y, fold)) for fold in range(_FOLDS)):
         return PAPERS
@@ -47,17 +47,14 @@ def choose_iterations(model: HierarchicalMixture, documents: Documents) -> int:
 
 
 def folds_of(documents: Documents) -> Int64:
-    """The fold of each document: classes are spread over all folds, equal documents stay together.
+    """The fold of each document. Folds are stratified by class, and equal documents are in one fold.
 
-    The order in which documents were learned does not matter.
+    They do not depend on the order in which documents were learned.
     """
     group, size = equal_documents(documents)
     classes = np.full(len(size), len(documents.labels))
     np.minimum.at(classes, group, documents.codes)
-    order = np.argsort(classes, kind="stable")
-    folds = np.empty(len(size), dtype=np.int64)
-    folds[order] = (np.arange(len(size)) - np.searchsorted(classes[order], classes[order])) % _FOLDS
-    return folds[group]
+    return stratified_folds(classes, _FOLDS)[group]
 
 
 def held_out_log_proba(model: HierarchicalMixture, X: Samples, y: Labels, weights: Float64, folds: Int64) -> float:

@@ -1,4 +1,4 @@
-"""Classes in a tree: a word comes from the class, from a node above it, or from nowhere in particular.
+"""Classes in a tree: a word comes from the class, from a node above it, or from the uniform distribution.
 
     P(w|c) = sum over nodes v on the path from c to the root of P(v|c) * P(w|v)  +  P(uniform|c) / N      (eq. 1)
 
@@ -53,7 +53,7 @@ class HierarchicalShrinkage(TreeClassifier):
     classes_ : array of shape (n_classes,)
         The labels, in order.
     tree_ : LabelTree
-        The tree that was given, told by the labels, or learned.
+        The tree that was given, read from the labels, or learned.
     n_features_in_ : int
         The number of words N.
     class_count_, class_log_prior_ : arrays of shape (n_classes,)
@@ -69,10 +69,10 @@ class HierarchicalShrinkage(TreeClassifier):
     -----
     Documents are kept, since leaving one out needs them: learning more, merging and unlearning are exact, and the
     weights are found again at the next prediction. A document that is learned under several labels is left out of all
-    of them at once, so that it does not vouch for itself.
+    of them at once.
 
     An inner node may be a class; it then has a leaf of its own beside its children. A class without documents is
-    as its ancestors are, with the prior of half a document.
+    estimated from its ancestors, with the prior of half a document.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class HierarchicalMixture(TreeClassifier):
         Whether every document counts as one, or by its length as in the paper.
     n_iterations : int or "auto", default=2
         How often words are moved between the nodes (eq. 5 and 6); more than 5 overfit. "auto" takes 0, 1 or 2,
-        whichever tells held-out training documents best: a few times the time to fit. See the notes.
+        whichever scores held-out training documents best: fitting takes a few times as long. See the notes.
     tempering : float, default=1.0
         Exponent of P(w|v) in eq. 5, above 0 and at most 1: smaller moves words less decidedly.
     n_weight_steps : int, default=10
@@ -163,7 +163,7 @@ class HierarchicalMixture(TreeClassifier):
 
     Nodes between the root and a class make the classes below them more alike, and these are the ones that are confused.
     Where the class is all that is asked for, ``shrink_to="root"`` does better on newsgroups and on arXiv, by half a
-    point to two; held-out documents do not tell reliably whether it will.
+    point to two; held-out documents do not predict reliably whether it will.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class PathTable:
     seen: NDArray[np.bool_]  # which words some class has
 
     @classmethod
-    def of(
+    def from_weights(
         cls, paths: TreePaths, weights: Float64, groups: tuple[Int32, Int64], counts: tuple[Int64, Int32, Float64],
         seen: NDArray[np.bool_], log_prior: Float64, bias: Float64, n_threads: int,
     ) -> PathTable:  # fmt: skip
@@ -69,7 +69,7 @@ class PathTable:
         return cls(scores, parents, nodes, column_weights, uniform, len(paths.labels), seen)
 
     def seen_rows(self, rows: SparseRows) -> SparseRows:
-        """Without the words that were never seen: they say nothing of the class."""
+        """Without the words that were not seen in training."""
         if self._has_seen_all or (kept := self.seen[rows.indices]).all():
             return rows
         indptr = np.concatenate(([0], np.cumsum(kept)))[rows.indptr]
@@ -198,7 +198,7 @@ class FittedTree(TreeAnswers):
         return self.scores.best_classes(rows, threads)
 
     def column(self, node: object) -> int | None:
-        """The column of a node's scores. None where no class is below it, or a single child speaks for it."""
+        """The column of a node's scores. None where no class is below it, or a single child has the same scores."""
         inner = [WHOLE if name is None else name for name in self.paths.inner]
         if node in inner:
             return self.scores.column_of_node.get(self.scores.n_classes + inner.index(node))

@@ -1,4 +1,4 @@
-"""What models of hidden nodes share: their documents, their repetitions, and the way to the best of them."""
+"""The base of models with hidden nodes: repeated EM, and the choice of the best repetitions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from genus.models.nonlinear.repeated_em import Kept, Run, Task, check_n_hidden, 
 
 @dataclass(frozen=True)
 class Learned:
-    """What every such model keeps of learning, beside its distributions."""
+    """What a fitted model keeps besides its distributions."""
 
     labels: Labels
     node_starts: Int64
@@ -251,7 +251,7 @@ class HiddenNodesClassifier(PosteriorClassifier[Rows]):
 
 
 def nearest_documents(task: Task, shares: Float64, closeness: Callable[[Int64, Int64], Float64], n: int = 5) -> Int64:
-    """For each node, the labelled documents mostly its own (by share) with the largest closeness, -1 for none.
+    """For each node, the labelled documents with a share of at least a half with the largest closeness, -1 for none.
 
     ``closeness(documents, nodes)`` is asked for the first few hundred of each node's, by share.
     """

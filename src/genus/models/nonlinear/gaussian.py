@@ -27,7 +27,7 @@ class Scaling:
     scale: Float64
 
     @classmethod
-    def of(cls, X: Float64, weights: Float64) -> Scaling:
+    def from_points(cls, X: Float64, weights: Float64) -> Scaling:
         share = weights / weights.sum()
         center = share @ X
         scale = np.sqrt(share @ (X - center) ** 2)
@@ -151,7 +151,7 @@ validation_scores_, repetitions_
 
     Notes
     -----
-    Features are standardized inside, so that their units do not matter. A feature that is constant says nothing.
+    Features are standardized inside, so that their units do not matter. Constant features are ignored.
     The variance floor is the exact maximum under its constraint: ``objective_``, the log likelihood, never falls.
 
     Examples
@@ -207,7 +207,7 @@ validation_scores_, repetitions_
         return np.ascontiguousarray(X, dtype=np.float64)
 
     def _fit_task(self, rows: Float64, task: Task, seed: int) -> Kept:
-        scaling = Scaling.of(rows, task.weights)
+        scaling = Scaling.from_points(rows, task.weights)
         points = scaling.apply(rows)
         floor = least_variances(points, task, self.var_floor)
 

@@ -252,15 +252,15 @@ class NonlinearBayes(HiddenNodesClassifier[SparseRows]):
         return {"choice of nodes": self._table.evidence(row, classes, self.prior_scale)[2]}
 
     def _node_evidence(self, row: SparseRows, c: int) -> Float64:
-        """Which nodes of class c a document was taken for, in the best repetition."""
+        """The posterior of class c's nodes for a document, in the best repetition."""
         return self._nodes.node_shares(row, c)
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
-        """The words that speak most for class c: P(w|c) * log(P(w|c) / P(w|not c)), largest first."""
+        """The strongest words for class c: P(w|c) * log(P(w|c) / P(w|not c)), largest first."""
         return self._nodes.class_words(c, n)
 
     def _node_words(self, c: int, n: int) -> list[tuple[Int64, Float64]]:
-        """The words that tell each node of class c best from its other nodes."""
+        """The words that separate each node of class c best from its other nodes."""
         first, last = self._learned.node_starts[c : c + 2].tolist()
         return [self._nodes.node_words(h, n) for h in range(first, last)]
 

@@ -173,14 +173,14 @@ class NodeTable:
         return np.asarray(np.bincount(self._words, above, self.n_words) + weights @ uniform)
 
     def class_words(self, c: int, n: int) -> tuple[Int64, Float64]:
-        """The words that tell a class best from all others."""
+        """The words that separate a class best from all others."""
         own = self.mixed_words(range(int(self.node_starts[c]), int(self.node_starts[c + 1])))
         prior = float(np.exp(self.log_prior[c, 0]))
         rest = (self.all_words - prior * own) / max(1 - prior, np.finfo(float).eps)
         return telling_words(own, rest, n)
 
     def node_words(self, h: int, n: int) -> tuple[Int64, Float64]:
-        """The words that tell a node best from the other nodes of its class, or an only one from other classes."""
+        """The words that separate a node best from the others of its class; a single node, from other classes."""
         c = int(np.searchsorted(self.node_starts, h, side="right")) - 1
         others = [i for i in range(int(self.node_starts[c]), int(self.node_starts[c + 1])) if i != h]
         if not others:

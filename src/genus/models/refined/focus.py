@@ -18,7 +18,7 @@ from genus.base.documents import Documents
 from genus.base.rows import SparseRows
 from genus.base.statistics import ONE, Batch, ClassCounts
 
-_LEAST = 0.01  # of a word that says nothing, or that nobody has seen
+_LEAST = 0.01  # of a word that is equally frequent in all classes, or unseen
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class LogRatioScaling:
     factors: Float64
 
     @classmethod
-    def of(cls, documents: Documents, power: float) -> LogRatioScaling:
+    def from_documents(cls, documents: Documents, power: float) -> LogRatioScaling:
         return cls(_log_ratios(documents) ** power if power > 0 else np.empty(0))
 
     def rows(self, rows: SparseRows, n_threads: int) -> SparseRows:
@@ -52,7 +52,7 @@ class LogRatioScaling:
         rows = self.rows(documents.rows, n_threads)
         declared = counts.labels[counts.declared]
         batch = Batch(rows, weights.astype(np.float64), counts.labels, documents.codes, weights, declared)
-        return replace(documents, counts=ClassCounts.of(batch, n_threads), rows=rows)
+        return replace(documents, counts=ClassCounts.from_batch(batch, n_threads), rows=rows)
 
 
 def _log_ratios(documents: Documents) -> Float64:

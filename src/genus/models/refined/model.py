@@ -153,7 +153,7 @@ class RefinedNB(GenerativeClassifier[RefinedTable]):
 
     def _make_parameters(self, counts: ClassCounts) -> RefinedTable:
         threads = n_threads(self.n_jobs)
-        focus = LogRatioScaling.of(self._documents, float(self.focus))
+        focus = LogRatioScaling.from_documents(self._documents, float(self.focus))
         documents = focus.documents(self._documents, threads)
         counts = documents.counts
         base = NaiveBayes(counts, JelinekMercer(float(self.background_smoothing)), threads)
@@ -172,7 +172,7 @@ class RefinedNB(GenerativeClassifier[RefinedTable]):
             if counts.n_classes == 2:
                 learned = sparse.csr_array(sparse.hstack([-learned / 2, learned / 2]))
             words, bias = words + 2 * learned, 2 * by_class(learned_bias)
-        return RefinedTable.of(score_table(sparse.csr_array(words), bias, unseen), focus)
+        return RefinedTable.from_table(score_table(sparse.csr_array(words), bias, unseen), focus)
 
     def _temperature(self, left_out: Float64, documents: Documents) -> float:
         return likeliest_temperature(left_out, documents.codes, documents.weights / ONE)
@@ -187,7 +187,7 @@ class RefinedNB(GenerativeClassifier[RefinedTable]):
         found: dict[tuple[float, ...], NDArray[np.float32]] = {}
         for focus in dict.fromkeys(setting["focus"] for setting in settings):
             alike = [setting for setting in settings if setting["focus"] == focus]
-            sharp, threads = LogRatioScaling.of(self._documents, focus), n_threads(self.n_jobs)
+            sharp, threads = LogRatioScaling.from_documents(self._documents, focus), n_threads(self.n_jobs)
             paths = self._focused_paths(sharp.documents(self._documents, threads), sharp.rows(rows, threads), alike)
             found |= {(focus, *key): scores for key, scores in paths}
         return [found[setting["focus"], setting["base_weight"], setting["cost"]] for setting in settings]
@@ -226,7 +226,7 @@ class RefinedNB(GenerativeClassifier[RefinedTable]):
         return self._parameters.bias
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
-        """The words that speak most for class c: what they add to its score beyond the classes' mean, summed
+        """The strongest words for class c: what they add to its score beyond the classes' mean, summed
         over the class's documents."""
         counts = self._documents.counts
         words, inside = counts.words_of(c)

@@ -13,6 +13,7 @@ from scipy import sparse
 from genus import _core
 from genus.base.arrays import Float64, Int32, Int64
 from genus.base.documents import Documents
+from genus.base.newton import iterate
 from genus.base.rows import SparseRows, in_single_precision, row_sums
 from genus.base.score_table import ScoreTable
 from genus.base.smoothing import JelinekMercer, log_uniform
@@ -155,8 +156,8 @@ class NaiveBayes:
 def likeliest_temperature(scores: Float64, codes: Int32, weights: Float64) -> float:
     """The factor r under which softmax(r * scores) gives the documents' classes most probability.
 
-    One document more, of any class, is thought to be among them: where all are told apart, r stays finite.
-    Newton's method on the logarithm of r, between -12 and 12.
+    Newton's method on log r, between -12 and 12. One more document is added that belongs to each class in equal parts,
+    so that r stays finite where every document is classified without error.
     """
     enough = min(_ENOUGH, max(_ENOUGH_SCORES // scores.shape[1], 100))
     chosen = np.linspace(0, len(codes) - 1, min(len(codes), enough)).astype(np.int64)
@@ -164,19 +165,17 @@ def likeliest_temperature(scores: Float64, codes: Int32, weights: Float64) -> fl
     weight, doubt = weights[chosen] / total, 1 / (1 + total)
     z = scores[chosen] - scores[chosen].max(axis=1, keepdims=True)
     aim = (1 - doubt) * z[np.arange(len(chosen)), codes[chosen]] + doubt * z.mean(axis=1)
-    log_r = 0.0
-    for _ in range(100):
+
+    def step(log_r: Float64) -> Float64:
         r = np.exp(log_r)
         p = np.exp(r * z)
         p /= p.sum(axis=1, keepdims=True)
         mean = (p * z).sum(axis=1)
         slope = r * float(weight @ (aim - mean))  # by log r
         curvature = slope - r * r * float(weight @ ((p * z * z).sum(axis=1) - mean * mean))
-        step = -slope / curvature if curvature < 0 else np.sign(slope)
-        before, log_r = log_r, float(np.clip(log_r + np.clip(step, -1, 1), -12, 12))
-        if abs(log_r - before) < 1e-9:
-            break
-    return float(np.exp(log_r))
+        return np.asarray(-slope / curvature if curvature < 0 else np.sign(slope))
+
+    return float(np.exp(iterate(step, np.zeros(()), 100, longest=1.0, least=1e-9, bounds=(-12, 12))))
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ class RefinedTable(ScoreTable):
     factors: Float64
 
     @classmethod
-    def of(cls, table: ScoreTable, focus: LogRatioScaling) -> RefinedTable:
+    def from_table(cls, table: ScoreTable, focus: LogRatioScaling) -> RefinedTable:
         arrays = {name: getattr(table, name) for name in ScoreTable.__dataclass_fields__}
         if len(table.bias) > 2 and np.abs(table.values).max(initial=0.0) <= _SMALL:
             arrays["values"] = table.values.astype(np.float32)

@@ -35,7 +35,7 @@ class RelevanceFilter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, aut
     Parameters
     ----------
     model : RelevanceTopicModel, default=None
-        What tells words apart; by default one with its own defaults.
+        The model that marks words; by default one with its own defaults.
     floor : float, default=0.2
         The weight of a word that is surely not about the class, from 0 to 1: with 0 much is lost that happens to help.
 

@@ -52,7 +52,7 @@ from genus.models.relevance.sampler import (
 )
 
 _REPEATS = 25  # of the expectations that mark documents
-_COLLAPSED = 0.01  # a class with a smaller share of its documents' tokens is told of
+_COLLAPSED = 0.01  # a class with a smaller share of its documents' tokens: a warning
 _CONVERGED = 1.1  # the usual bound of R-hat
 
 
@@ -71,7 +71,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
     """Learns each class from those parts of its documents that are about it, and shows them.
 
     What it is for: a short and clean list of words for each class, robustness where few words are kept or the
-    documents hold much that is not about their class, and `mark`, which tells the tokens of a document apart. As a
+    documents hold much that is not about their class, and `mark`, which separates the tokens of a document. As a
     classifier with all words, plain naive Bayes is as good or better.
 
     Sweeps are in ``cpp/topics/gibbs.cpp``, marks in ``cpp/topics/marking.cpp``.
@@ -238,12 +238,14 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
             labels, codes = encode_labels(_check_one_label_each(y, rows.n_rows))
             documents = np.arange(rows.n_rows)
         rows, columns = used_columns(without_zeros(rows), documents)
-        counts, background, shares = self._sample(LabelledRows.of(rows, documents, codes, len(labels)), len(columns))
+        counts, background, shares = self._sample(
+            LabelledRows.from_rows(rows, documents, codes, len(labels)), len(columns)
+        )
         self._set_statistics(Accumulator(class_counts(counts, labels, codes, columns, rows.n_columns)))
         self.background_count_ = np.zeros(rows.n_columns)
         self.background_count_[columns] = background
         self.shares_, self.n_words_ = shares, len(columns)
-        self._parameters  # noqa: B018 (as in every model: fitting tells of any trouble)
+        self._parameters  # noqa: B018 (as in every model: errors are raised when fitting)
         self._warn_of_collapse()
         return self
 
@@ -395,7 +397,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
         return bool((self.r_hat_ <= _CONVERGED).all())
 
     def _top_words(self, c: int, n: int) -> tuple[Int64, Float64]:
-        """The words that tell the class from the background: phi_t * log(phi_t / phi_b), largest first."""
+        """The words that separate the class from the background: phi_t * log(phi_t / phi_b), largest first."""
         counts = self._accumulator.checked(n_threads(self.n_jobs))
         words, inside = counts.words_of(c)
         added = self.beta * self.n_words_

@@ -36,7 +36,7 @@ class LabelledRows:
     class_starts: Int64
 
     @classmethod
-    def of(cls, rows: SparseRows, documents: Int64, codes: Int32, n_classes: int) -> Self:
+    def from_rows(cls, rows: SparseRows, documents: Int64, codes: Int32, n_classes: int) -> Self:
         """Of pairs (row, class)."""
         by_class = np.argsort(codes, kind="stable")
         order = documents[by_class]

@@ -29,7 +29,7 @@ CLASSES = np.array([1, 1, 0, 0, 0], dtype=np.int32)  # ML, DM
 
 @dataclass(frozen=True)
 class Topic:
-    """A column of table 2: what the paper prints, and where it is found among ours."""
+    """A column of table 2: the printed topic, and which of our topics it corresponds to."""
 
     place: tuple[str, int]
     printed: dict[str, float]
@@ -77,7 +77,7 @@ def distributions(alpha: float, beta: float, seed: int) -> tuple[dict[tuple[str,
     """All topics, averaged over the second half of 200 sweeps of 100 chains, and the words."""
     vectorizer = Vectorizer()
     rows = to_rows(vectorizer.fit_transform(DOCUMENTS))
-    documents = LabelledRows.of(rows, np.arange(len(DOCUMENTS)), CLASSES, 2)
+    documents = LabelledRows.from_rows(rows, np.arange(len(DOCUMENTS)), CLASSES, 2)
     chains = Chains(documents, rows.n_columns, alpha=alpha, beta=beta, n_chains=100, seed=seed, n_threads=1)
     sums: dict[tuple[str, int], Float64] = {}
     for sweep in range(200):
@@ -105,7 +105,7 @@ def _counts(chains: Chains) -> dict[tuple[str, int], Float64]:
 
 
 def measure_overlap(alpha: float, beta: float, topic: Topic, settings: Any) -> Measured:
-    """1 - total variation between a topic and the printed one; its most probable words."""
+    """1 - (1/2) * sum over words w of |p(w) - printed p(w)|, the overlap with the printed topic; and the top words."""
     found, words = distributions(alpha, beta, settings.seed)
     ours = found[topic.place]
     printed = np.array([topic.printed.get(word, 0.0) for word in words])

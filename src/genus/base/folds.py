@@ -1,4 +1,4 @@
-"""Documents dealt out to folds, and what models of the other folds say of them."""
+"""The folds of cross-validation, and out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ class Folds:
         return int(self.folds.max()) + 1
 
     def out_of_fold(self, score: ScoreFold, n_settings: int, n_columns: int) -> list[Float32]:
-        """What each fold says of its documents, put together. Folds run in threads; results do not depend on them.
+        """The scores of each document by models that were trained on the other folds.
 
-        Documents are given by their places among the chosen ones.
+        ``score`` gets the positions of training and test documents among the chosen ones. Folds run in threads; the
+        result does not depend on their number.
         """
         tests = [np.flatnonzero(self.folds == f) for f in range(self.n_folds)]
         trains = [np.flatnonzero(self.folds != f) for f in range(self.n_folds)]
@@ -53,12 +54,10 @@ def deal_folds(
     codes: Int32 | None = None,
     groups: ArrayLike | None = None,
 ) -> tuple[Int64, Int64]:
-    """Up to ``most`` of n documents, in order, and a fold for each.
+    """A random sample of up to ``most`` of n documents, in order, and the fold of each.
 
-    Documents of one group stay together. Without groups, those of a class (``codes``) are dealt out in turn, so that
-    small classes are spread too.
-
-    scikit-learn's StratifiedGroupKFold would deal them differently, and choose other models.
+    Documents of one group are in one fold. Without groups, folds are stratified by class (``codes``).
+    scikit-learn's StratifiedGroupKFold would assign other folds, and other models would be chosen.
     """
     rng = np.random.default_rng(seed)
     chosen = np.sort(rng.permutation(n)[:most])
@@ -68,14 +67,24 @@ def deal_folds(
     n_folds = min(TUNED.n_folds, len(chosen))
     if codes is None:
         return chosen, np.asarray(order % n_folds)
-    order = order[np.argsort(codes[chosen][order], kind="stable")]
     folds = np.empty(len(chosen), dtype=np.int64)
-    folds[order] = np.arange(len(chosen)) % n_folds
+    folds[order] = stratified_folds(codes[chosen][order], n_folds)
     return chosen, folds
 
 
+def stratified_folds(codes: Int32 | Int64, n_folds: int) -> Int64:
+    """Folds with nearly equal numbers of each class: its items go to one fold after the other, as they are ordered.
+
+    >>> stratified_folds(np.array([0, 1, 0, 0, 1]), 2).tolist()
+    [0, 1, 1, 0, 0]
+    """
+    folds = np.empty(len(codes), dtype=np.int64)
+    folds[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % n_folds
+    return folds
+
+
 def _grouped(groups: Labels, rng: np.random.Generator) -> Int64:
-    """Large groups first, to the emptiest fold."""
+    """Large groups first, each into the fold that has the fewest documents."""
     _, numbers, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     n_folds = min(TUNED.n_folds, len(sizes))
     if n_folds < 2:
