@@ -88,7 +88,7 @@ test-oldest:
 	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
 	  --requirement constraints-oldest.txt
 	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --no-build-isolation --no-deps --force-reinstall -Cbuild-dir=build/oldest .
+	  --no-build-isolation --no-deps --force-reinstall --config-settings=build-dir=build/oldest .
 	@.venv-oldest/bin/python -m pytest $(WORKERS) -m "$(MARKS)" $(or $(TESTS),tests --pyargs genus)
 
 # The kernels compiled with Clang for Linux, macOS, Windows and WebAssembly: does the code depend on one compiler?
