@@ -10,7 +10,8 @@ SETUP = @if test -x $(BIN)/python; then python=$(BIN)/python; else python=$(PYTH
   command -v $$python >/dev/null || { echo "genus: needs Python 3.11 or newer, and there is no $$python:" \
   "sudo apt-get install python3-venv python3-dev" >&2; exit 1; }; $$python tools/setup.py
 
-.PHONY: setup run dev demo test test-all lint format stubs docs bench bench-accuracy sanitize test-oldest portable wheels sdist clean results
+.PHONY: setup run dev demo test test-all fuzz lint format stubs docs bench bench-accuracy sanitize test-oldest portable wheels \
+  sdist clean results
 
 setup: dev
 
@@ -50,6 +51,12 @@ stubs: dev
 # What the commands in the documentation print now.
 docs: dev
 	$(BIN)/python tools/check_docs.py --write
+
+# Mutated model and data files, for FUZZ_SECONDS: a crash, a hang or an unclear error fails. FUZZ passes options, for
+# instance: make fuzz FUZZ="--base dmnb --first 100000"
+FUZZ_SECONDS := 60
+fuzz: dev
+	@PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
 
 # The papers' tables, measured again (up to 90 minutes; goes on where it was stopped), and what the docs and the README
 # say of them.

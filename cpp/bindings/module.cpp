@@ -23,6 +23,7 @@ void bind_repeated_em(nanobind::module_& m);
 void bind_tree_em(nanobind::module_& m);
 void bind_plsa(nanobind::module_& m);
 void bind_hinge_solver(nanobind::module_& m);
+void bind_checksum(nanobind::module_& m);
 }  // namespace genus::bindings
 
 NB_MODULE(_core, m) {
@@ -48,4 +49,5 @@ NB_MODULE(_core, m) {
   genus::bindings::bind_tree_em(m);
   genus::bindings::bind_plsa(m);
   genus::bindings::bind_hinge_solver(m);
+  genus::bindings::bind_checksum(m);
 }

@@ -1900,3 +1900,6 @@ def hinge_scores(
     out: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
     n_threads: int,
 ) -> None: ...
+def checksum(
+    bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> int: ...

@@ -459,7 +459,8 @@ def damaged(name: str) -> bytes:
     return {
         "cut": whole[:-100],
         "newer": whole.replace(b'"genus_format":"2"', b'"genus_format":"7"'),
-        "stranger": whole.replace(b"MultinomialNB", b"os.system_now"),
+        "stranger": whole.replace(b"MultinomialNB", b"os.system_now").replace(b"genus_checksum", b"other_checksum"),
+        "changed": whole.replace(b"MultinomialNB", b"os.system_now"),
         "text": b"Dear model,\n" * 100,
         "nothing": b"",
         "counts": whole[:-3000] + b"\xff" * 3000,
@@ -472,6 +473,7 @@ def damaged(name: str) -> bytes:
         ("cut", "is cut short"),
         ("newer", "was written by a newer genus"),
         ("stranger", "which is no class of this genus"),
+        ("changed", "does not have the checksum"),
         ("text", "is not a genus model file"),
         ("nothing", "bad.genus: "),
         ("counts", ""),

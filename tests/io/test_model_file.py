@@ -132,6 +132,7 @@ def test_one_long_label_among_many_short_ones_does_not_swell(tmp_path):
     path = tmp_path / "model.genus"
     save(toy({"labels": labels}), path)
     data = path.read_bytes()
+    data = data.replace(b"genus_checksum", b"other_checksum")
     path.write_bytes(data.replace(rb"\"kind\":\"O\"", rb"\"kind\":\"U\""))  # a U array of these takes 2 GB
     back = load(path).state["labels"]
     assert back.dtype == object

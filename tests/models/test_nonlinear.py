@@ -562,13 +562,18 @@ def test_damaged_state_is_refused_or_harmless(tmp_path, clf):
             clf.__class__()._set_state({key: item for key, item in state.items() if key != name})
 
 
-def test_wild_cells_of_a_hostile_file_stay_inside(tmp_path):
+def test_wild_cells_of_a_hostile_file_stay_inside(monkeypatch):
     X, y = corpus()
     clf = NonlinearBayes(min_documents=5, random_state=0).fit(X, y)
     for name, wild in (("table_classes", 2**30), ("table_indptr", 2**60)):
         other = NonlinearBayes()
         state = clf._get_state()
-        other._set_state(state | {name: np.full_like(state[name], wild)})
+        hostile = state | {name: np.full_like(state[name], wild)}
+        with pytest.raises(ValueError, match=f"{name} must"):
+            other._set_state(hostile)
+        with monkeypatch.context() as patch:
+            patch.setattr("genus.base.score_table.CHECKED_AT_ONCE", 0)  # as if it were large
+            other._set_state(hostile)
         np.testing.assert_allclose(other.predict_proba(X).sum(axis=1), 1)
         np.testing.assert_array_equal(np.isin(other.predict(X), np.unique(y)), True)
 

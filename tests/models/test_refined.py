@@ -245,11 +245,11 @@ def test_state_that_does_not_fit_is_refused():
     for name in state:
         with pytest.raises(ValueError, match="lacks"):
             RefinedNB()._set_state({key: value for key, value in state.items() if key != name})
-    with pytest.raises(ValueError, match="different numbers of words"):
+    with pytest.raises(ValueError, match="table_indptr must rise from 0 to"):
         RefinedNB()._set_state(state | {"table_indptr": state["table_indptr"][:-1]})
     with pytest.raises(ValueError, match="different numbers of words"):
         RefinedNB()._set_state(state | {"table_factors": np.ones(1)})
-    with pytest.raises(ValueError, match="of different length"):
+    with pytest.raises(ValueError, match="table_classes must hold numbers from"):
         RefinedNB()._set_state(state | {"table_bias": state["table_bias"][:-1]})
 
 

@@ -303,4 +303,4 @@ def _first_weights(candidates: Sequence[Candidate]) -> Float64:
     if vectors.all() or not vectors.any():
         return np.full(len(candidates), 1 / len(candidates))
     share = TUNED.vector_share
-    return np.where(vectors, share / vectors.sum(), (1 - share) / (~vectors).sum())
+    return np.asarray(np.where(vectors, share / vectors.sum(), (1 - share) / (~vectors).sum()))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -37,10 +38,12 @@ class Strings(NamedTuple):
 
     def unpack(self) -> list[str]:
         raw = self.blob.tobytes()
-        return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(self.offsets.tolist())]
+        with _named_damage():
+            return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(self.offsets.tolist())]
 
     def at(self, i: int) -> str:
-        return self.blob[self.offsets[i] : self.offsets[i + 1]].tobytes().decode("utf-8", "surrogatepass")
+        with _named_damage():
+            return self.blob[self.offsets[i] : self.offsets[i + 1]].tobytes().decode("utf-8", "surrogatepass")
 
     def take(self, numbers: Int64) -> Strings:
         """Some of the strings."""
@@ -49,6 +52,14 @@ class Strings(NamedTuple):
         offsets = np.zeros(len(numbers) + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])
         return Strings(self.blob[np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])], offsets)
+
+
+@contextmanager
+def _named_damage() -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ValueError(f"a word must be UTF-8, got {error.object[:40]!r}: the model file is damaged.") from None
 
 
 class GrowingStrings:
@@ -75,13 +86,39 @@ class GrowingStrings:
         self._rooms[i][n:end] = more
 
 
+# What opening a file checks in full: arrays of so many items cost about a millisecond. Larger ones are checked before
+# they are first used by code that does not look at its indices itself.
+CHECKED_AT_ONCE = 1 << 18
+
+
+def check_bounds(name: str, bounds: Int64, end: int) -> None:
+    """Raise ValueError unless these are bounds of parts that lie one after the other, from 0 to the end."""
+    # Compared, not subtracted: differences of wild numbers wrap around.
+    if not len(bounds) or bounds[0] != 0 or bounds[-1] != end or not (bounds[1:] >= bounds[:-1]).all():
+        raise ValueError(f"{name} must rise from 0 to {end:,}: the file is damaged.")
+
+
+def check_within(name: str, numbers: NDArray[np.integer], n: int) -> None:
+    """Raise ValueError unless all numbers are positions in n things."""
+    if len(numbers) and not (numbers.min() >= 0 and numbers.max() < n):
+        wrong = numbers.min() if numbers.min() < 0 else numbers.max()
+        raise ValueError(f"{name} must hold numbers from 0 to {n - 1:,}, got {wrong:,}: the file is damaged.")
+
+
+_MOST_THREADS = 256
+
+
 def n_threads(n_jobs: int | None) -> int:
-    """The number of threads that ``n_jobs`` asks for: None and -1 mean every core this process may use."""
+    """The number of threads that ``n_jobs`` asks for: None and -1 mean every core this process may use.
+
+    At most 256, or the number of cores: more only cost memory.
+    """
     if n_jobs is None:
         return available_cores()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a non-zero integer, got {n_jobs!r}.")
-    return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
+    cores = available_cores()
+    return min(int(n_jobs), max(_MOST_THREADS, cores)) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 def available_cores() -> int:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from genus.base.arrays import Float64, Int32, Int64, State
+from genus.base.arrays import CHECKED_AT_ONCE, Float64, Int32, Int64, State
 from genus.base.labels import Labels, positions
 from genus.base.rows import SparseRows, canonical, spread_ranges, stack_rows, take_rows
 from genus.base.statistics import _NEVER_LEARNED, ONE, Accumulator, Batch, ClassCounts
@@ -65,11 +65,13 @@ class Documents:
 
     @classmethod
     def from_state(cls, state: State) -> Documents:
-        """What `to_state` gave. Shapes are checked here, contents by `check`."""
+        """What `to_state` gave. Shapes are checked here, contents of large ones by `check`, later."""
         counts = ClassCounts.from_state(state)
         indptr, words, values, codes, weights = (state[name] for name in _ARRAYS)
         documents = cls(counts, SparseRows(indptr, words, values, counts.n_words), codes, weights)
         documents.check_shapes()
+        if len(documents.rows.data) + len(counts.counts) <= CHECKED_AT_ONCE:
+            documents.check()
         return documents
 
     def check(self) -> None:

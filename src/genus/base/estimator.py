@@ -34,7 +34,7 @@ from genus.base.protocol import BaseEstimator, ClassifierMixin
 from genus.base.rows import MatrixLike, SparseRows, add_duplicates, slice_rows, to_rows, width_of
 from genus.base.score_table import ScoreTable
 from genus.base.statistics import Accumulator, Batch, ClassCounts
-from genus.base.validation import check_count, check_labels, check_not_negative, check_weights
+from genus.base.validation import check_count, check_labels, check_not_negative, check_weights, refuse_missing
 
 if TYPE_CHECKING:
     from genus.base.protocol import Samples
@@ -141,6 +141,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         -------
         self
         """
+        refuse_missing(y)
         X, y = validate_data(self, X, y, accept_sparse="csr")
         return self._fit_rows(self._training_rows(X), y, sample_weight)
 
@@ -358,7 +359,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         """log p(c) by the documents' summed weights, as ``fit_prior`` and ``class_prior`` have it."""
         n_classes = len(weights)
         if self.class_prior is not None:
-            prior = np.asarray(self.class_prior, dtype=np.float64)
+            try:
+                prior = np.asarray(self.class_prior, dtype=np.float64)
+            except (TypeError, ValueError):
+                prior = np.zeros(0)  # numbers of classes are positive: refused below
             if prior.shape != (n_classes,) or not (prior >= 0).all() or not math.isclose(prior.sum(), 1.0):
                 raise ValueError(
                     f"class_prior must be {n_classes} probabilities that sum to 1, one for each class, "

@@ -45,6 +45,13 @@ def to_rows(X: Samples) -> SparseRows:
     return SparseRows(np.ascontiguousarray(matrix.indptr, dtype=np.int64), indices, data, matrix.shape[1])
 
 
+def check_columns(rows: SparseRows) -> None:
+    """Refuse entries outside the matrix, which scipy does not look for."""
+    wrong = rows.indices[(rows.indices < 0) | (rows.indices >= rows.n_columns)]
+    if len(wrong):
+        raise ValueError(f"X must have columns from 0 to {rows.n_columns - 1}, got an entry in column {wrong[0]}.")
+
+
 def add_duplicates(rows: SparseRows) -> SparseRows:
     """Rows in which no word occurs twice, so that each cell is rounded once and can be left out whole."""
     if not _core.has_duplicates(rows.indptr, rows.indices, rows.n_columns):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64, State
+from genus.base.arrays import CHECKED_AT_ONCE, Float64, Int32, Int64, State, check_bounds, check_within
 from genus.base.rows import SparseRows
 from genus.base.statistics import ClassCounts
 
@@ -131,9 +131,11 @@ class ScoreTable:
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """What `to_state` gave, with its shapes checked."""
+        """What `to_state` gave, with its shapes checked; the contents of a large one when they are first needed."""
         table = cls(**{name: state[f"table_{name}"] for name in cls.__dataclass_fields__})
         table.check_shapes()
+        if len(table.classes) <= CHECKED_AT_ONCE:
+            table.check()
         return table
 
     def check_against(self, counts: ClassCounts) -> None:
@@ -142,6 +144,18 @@ class ScoreTable:
             raise ValueError("the score table and the labels are of different length.")
         if len(self.indptr) != len(counts.indptr):
             raise ValueError("the score table and the counts know different numbers of words.")
+
+    def check(self) -> None:
+        """Raise ValueError unless every cell is that of a class: for code that does not look at what it indexes by."""
+        self._checked  # noqa: B018 (once for each table)
+
+    @cached_property
+    def _checked(self) -> bool:
+        check_bounds("table_indptr", self.indptr, len(self.classes))
+        check_within("table_classes", self.classes, len(self.bias))
+        if not (self.values < np.inf).all():
+            raise ValueError("table_values must be numbers below infinity: the file is damaged.")
+        return True
 
     def check_shapes(self) -> None:
         for name in self.__dataclass_fields__:

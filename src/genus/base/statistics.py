@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genus import _core
-from genus.base.arrays import Float64, Int32, Int64, State
+from genus.base.arrays import CHECKED_AT_ONCE, Float64, Int32, Int64, State
 from genus.base.labels import LABEL_KINDS, Labels, encode_labels, positions, unite_labels
 from genus.base.rows import SparseRows
 
@@ -132,9 +132,11 @@ class ClassCounts:
 
     @classmethod
     def from_state(cls, state: State) -> ClassCounts:
-        """What `to_state` gave. Shapes are checked here, contents by `check`."""
+        """What `to_state` gave. Shapes are checked here, contents of large tables by `check`, later."""
         counts = cls(**{name: state[name] for name in cls.__dataclass_fields__})
         counts.check_shapes()
+        if len(counts.counts) <= CHECKED_AT_ONCE:
+            counts.check()
         return counts
 
     @property
@@ -286,7 +288,12 @@ class ClassCounts:
             if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype) or array.ndim != 1:
                 raise ValueError(f"{name} must be a one-dimensional array of {np.dtype(dtype)}.")
         per_class = (self.documents, self.weights, self.declared)
-        if self.labels.ndim != 1 or self.labels.dtype.kind not in LABEL_KINDS or not len(self.labels):
+        if (
+            not isinstance(self.labels, np.ndarray)
+            or self.labels.ndim != 1
+            or self.labels.dtype.kind not in LABEL_KINDS
+            or not len(self.labels)
+        ):
             raise ValueError("labels must be a one-dimensional array of text or numbers.")
         if any(len(array) != len(self.labels) for array in per_class):
             raise ValueError("labels, documents, weights and declared must be of one length.")

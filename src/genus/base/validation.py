@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
@@ -21,10 +22,23 @@ SMALLEST = 1e-100  # smoothing below this would leave the range of 64-bit number
 
 
 def check_labels(y: Targets) -> Labels:
+    refuse_missing(y)
     labels = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
     checked: Labels = labels
     return checked
+
+
+def all_text(labels: Sequence[object]) -> bool:
+    return all(isinstance(label, (str, bytes)) for label in labels)
+
+
+def refuse_missing(y: object) -> None:
+    """Refuse NaN and None in a list of texts, which NumPy would take for the texts "nan" and "None"."""
+    if isinstance(y, (list, tuple)) and any(isinstance(label, str) for label in y) and not all_text(y):
+        for row, label in enumerate(y):
+            if label is None or label != label:
+                raise ValueError(f"y must have a label for each document, got {label} in row {row}.")
 
 
 def check_weights(sample_weight: object, n: int) -> Float64 | None:

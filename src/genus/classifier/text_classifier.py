@@ -364,13 +364,14 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         persistence.save(whole, path)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], *, vectors: Any = None) -> Self:
+    def load(cls, path: str | PathLike[str], *, mmap: bool = True, verify: bool = False, vectors: Any = None) -> Self:
         """Open a file that `save` wrote: by memory map, in milliseconds.
 
-        A model that was trained with a function or a sentence encoder as `vectors` needs it again here: a file holds
-        data only.
+        With ``mmap=False`` it is read into memory, and the file may change afterwards; with ``verify=True`` every array
+        is compared with its checksum. See `genus.io.load`. A model that was trained with a function or a sentence
+        encoder as `vectors` needs it again here: a file holds data only.
         """
-        loaded = persistence.load(path)
+        loaded = persistence.load(path, mmap=mmap, verify=verify)
         if not isinstance(loaded, cls):
             raise ModelFileError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
         if vectors is not None:
@@ -529,6 +530,11 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         weighting = self._new_weighting()
         name = "nb" if self._is_auto else self.model  # where nothing can be left out there is nothing to choose by
         model = make_model(name) if isinstance(name, str) else clone(name)
+        if "n_jobs" not in model.get_params(deep=False):
+            raise ValueError(
+                f"model must be a classifier of one label per text, got {type(model).__name__}; for sets of labels use "
+                "model='auto', or put a Vectorizer before it in a Pipeline of scikit-learn."
+            )
         vectorizer: Reader
         if isinstance(model, DenseGaussian):
             vectorizer = self._encoder_of_vectors()

@@ -72,6 +72,8 @@ def cli() -> None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
     given = list(sys.argv[1:] if args is None else args)
+    if sys.stdout is None:
+        return _fail("standard output is closed: open it, or send it to /dev/null", 1)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # no output fails for a character that a terminal does not have
             stream.reconfigure(errors="backslashreplace")
@@ -106,6 +108,8 @@ def _report(error: Exception) -> int:
 def _fail(message: str, code: int) -> int:
     from genus.cli._output import clean
 
+    if sys.stderr is None:
+        return code  # there is nowhere to say it
     if sys.stderr.isatty() and code == 130:
         click.echo(err=True)  # after the terminal's own ^C
     click.echo(f"genus: {clean(message).rstrip('.')}", err=True)

@@ -60,11 +60,19 @@ def _texts(data: str, given: dict[str, object], option: str) -> None:
     check(data, Reading.from_options(given).of_texts(), need_labels=False)
 
 
-def _target(path: str, given: dict[str, object], option: str) -> None:
+def _target(path: str, given: dict[str, object], option: str, *, streams: bool) -> None:
     """A file that cannot be written is an error before the work begins, not after it."""
+    from genus.io.atomic import NotAFileError, check_replaceable, is_open_stream
+
+    if streams and is_open_stream(path):
+        return
     target = Path(path)
     if target.is_dir():
         raise click.BadParameter(f"{path} is a folder: give a file name", param_hint=option)
+    try:
+        check_replaceable(path)
+    except NotAFileError as error:
+        raise click.BadParameter(f"{path} {error}", param_hint=option) from error
     if not target.parent.is_dir():
         raise click.BadParameter(f"folder {target.parent} does not exist", param_hint=option)
 
@@ -92,7 +100,8 @@ MODEL_OR_DATA = Checked("model", _model_or_data)
 DATA = Checked("data", partial(_data, need_labels=True))
 UNLABELED_DATA = Checked("data", partial(_data, need_labels=False))  # labels are optional
 TEXTS = Checked("texts", _texts)  # in addition to labeled data
-TARGET = Checked("file", _target)
+TARGET = Checked("file", partial(_target, streams=False))  # a model
+PAGE = Checked("file", partial(_target, streams=True))  # text, which may also go to - or /dev/fd/N
 FOLDER = Checked("folder", _folder)
 TREE = Checked("tree", _tree)
 JSON = Checked("file", _json)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from genus.cli._output import clean
 
 if TYPE_CHECKING:
     from genus.base.protocol import Label
@@ -30,6 +33,8 @@ class Reading:
     sep: str | None
     label_separator: str | None
     skip_missing: bool
+    max_text: float
+    max_expansion: float
 
     @classmethod
     def from_options(cls, parameters: Mapping[str, Any]) -> Reading:
@@ -58,6 +63,22 @@ _OPTIONS = [
         help="Separator between the labels of one row, e.g. ';'. Not needed for JSON lists.",
     ),
     click.option("--skip-missing", is_flag=True, help="Skip rows without text or label."),
+    click.option(
+        "--max-text",
+        type=click.FloatRange(0, min_open=True),
+        default=64,
+        show_default=True,
+        metavar="MB",
+        help="The longest text to accept.",
+    ),
+    click.option(
+        "--max-expansion",
+        type=click.FloatRange(1),
+        default=100,
+        show_default=True,
+        metavar="TIMES",
+        help="How many times its size a compressed file may expand to (256 MB are always accepted).",
+    ),
 ]
 
 
@@ -137,6 +158,8 @@ def read_json(file: str, option: str) -> object:
     """The JSON in a file that an option names."""
     try:
         return json.loads(Path(file).read_text("utf-8"))
+    except RecursionError as error:
+        raise click.BadParameter(f"{file}: is nested too deeply for a tree", param_hint=option) from error
     except (OSError, ValueError) as error:
         reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error).rstrip(".")
         raise click.BadParameter(f"{file}: {reason}", param_hint=option) from error
@@ -146,6 +169,28 @@ def open_model(path: str) -> TextClassifier:
     from genus.classifier.text_classifier import TextClassifier
 
     return TextClassifier.load(path)
+
+
+lock_option = click.option(
+    "--lock-timeout",
+    type=click.FloatRange(0),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for another process that is changing the model.",
+)
+
+
+@contextmanager
+def model_to_change(path: str, timeout: float) -> Iterator[TextClassifier]:
+    """A model that no other `genus learn` or `forget` changes until this ends."""
+    from genus.io.locks import LockedError, changing
+
+    try:
+        with changing(path, timeout, lambda who: click.echo(f"genus: {clean(who)}: waiting", err=True)):
+            yield open_model(path)
+    except LockedError as error:  # exit code 1: nothing is wrong with the input
+        raise click.ClickException(str(error)) from error
 
 
 def is_multilabel(clf: TextClassifier) -> bool:

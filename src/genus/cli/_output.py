@@ -111,7 +111,7 @@ def writes_to_file() -> bool:
 
 
 def write_text(path: str, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all, or to a stream that is open already."""
     from genus.io import atomic
 
     try:

@@ -102,7 +102,7 @@ class _Lines:
 
     def examples(self, clf: TextClassifier, stopping: _Stopping, patience: float) -> Iterator[tuple[str, Label] | None]:
         """Text and label of each line; None where nothing came for `patience` seconds."""
-        for raw in _raw_lines(stopping, patience):
+        for raw in _raw_lines(stopping, patience, int(self._how.max_text * 10**6)):
             if raw is None:
                 yield None
                 continue
@@ -155,16 +155,19 @@ def _reason(error: Exception) -> str:
 
 
 class _Stopping:
-    """Whether SIGINT or SIGTERM has come, and a file that can be read from then on."""
+    """Whether SIGINT, SIGTERM or SIGHUP has come, and a file that can be read from then on."""
 
     def __init__(self, file: int) -> None:
         self.file = file
         self.asked = False
 
 
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 @contextmanager
 def _signals() -> Iterator[_Stopping]:
-    """SIGINT and SIGTERM set a flag, and interrupt nothing."""
+    """SIGINT, SIGTERM and SIGHUP set a flag, and interrupt nothing."""
     reading, writing = os.pipe()
     stopping = _Stopping(reading)
 
@@ -172,7 +175,7 @@ def _signals() -> Iterator[_Stopping]:
         stopping.asked = True
         os.write(writing, b"\0")
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in _STOPPING}
     try:
         yield stopping
     finally:
@@ -182,7 +185,7 @@ def _signals() -> Iterator[_Stopping]:
         os.close(writing)
 
 
-def _raw_lines(stopping: _Stopping, patience: float) -> Iterator[bytes | None]:
+def _raw_lines(stopping: _Stopping, patience: float, longest: int) -> Iterator[bytes | None]:
     source, rest = sys.stdin.fileno(), b""
     while not stopping.asked:
         ready, _, _ = select.select([source, stopping.file], [], [], patience)
@@ -195,6 +198,11 @@ def _raw_lines(stopping: _Stopping, patience: float) -> Iterator[bytes | None]:
             return
         *lines, rest = (rest + chunk).split(b"\n")
         yield from lines
+        if len(rest) > longest:
+            raise DataError(
+                f"standard input: a line is longer than {longest / 10**6:g} MB: end lines with line feeds, or raise "
+                "--max-text; what came before it is learned"
+            )
 
 
 def _print_progress(record: _Record, n_malformed: int, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from genus.cli._checks import DATA, MODEL, TARGET, command
+from genus.cli._checks import DATA, MODEL, PAGE, command
 from genus.cli._input import Reading, chunks, data_options, is_multilabel, open_model
 from genus.cli._output import cell, console, count, json_option, print_json, shorten, table, working, write_text
 
@@ -23,7 +23,7 @@ _CLASSES, _CONFUSIONS = 20, 8  # shown in a terminal
 @command()
 @click.argument("model", type=MODEL)
 @click.argument("data", type=DATA)
-@click.option("--report", type=TARGET, metavar="FILE", help="Write an HTML report: tables, curves, worst mistakes.")
+@click.option("--report", type=PAGE, metavar="FILE", help="Write an HTML report: tables, curves, worst mistakes.")
 @data_options
 @json_option
 def evaluate(model: str, data: str, report: str | None, how: Reading, as_json: bool) -> None:

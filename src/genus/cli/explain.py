@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from genus.cli._checks import MODEL, TARGET, command
+from genus.cli._checks import MODEL, PAGE, command
 from genus.cli._input import find_class, open_model
 from genus.cli._output import (
     cell,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.argument("text")
 @click.option("--label", metavar="LABEL", help="Explain this class. Default: the most probable.")
 @click.option("--against", metavar="LABEL", help="Compare it with this class. Default: the next most probable.")
-@click.option("--html", "page", type=TARGET, metavar="FILE", help="Write an HTML page with the words highlighted.")
+@click.option("--html", "page", type=PAGE, metavar="FILE", help="Write an HTML page with the words highlighted.")
 @json_option
 def explain(model: str, text: str, label: str | None, against: str | None, page: str | None, as_json: bool) -> None:
     """Show why a text gets its label rather than the runner-up.

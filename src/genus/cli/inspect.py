@@ -25,8 +25,11 @@ _CLASSES = 20  # shown in a terminal
 @click.option("--tree", is_flag=True, help="Show the tree of classes, with the words of each node.")
 @click.option("--word", metavar="WORD", help="Show which nodes of the tree generate this word.")
 @click.option("--words", type=click.IntRange(0), default=8, show_default=True, metavar="N", help="Words per class.")
+@click.option("--verify", is_flag=True, help="Only compare every array in the file with its checksum.")
 @json_option
-def inspect(model: str, label: str | None, tree: bool, word: str | None, words: int, as_json: bool) -> None:
+def inspect(
+    model: str, label: str | None, tree: bool, word: str | None, words: int, verify: bool, as_json: bool
+) -> None:
     """Show a model's settings and what it has learned.
 
     The words shown for a class are those that distinguish it best from the other classes, not the most frequent
@@ -38,10 +41,14 @@ def inspect(model: str, label: str | None, tree: bool, word: str | None, words: 
     genus inspect mail.genus --class spam --words 30
     genus inspect tickets.genus --tree
     genus inspect tickets.genus --word toner
+    genus inspect mail.genus --verify
     """
     from genus.io.model_file import describe_file
 
     about = describe_file(model)
+    if verify:
+        _verify(model, about, as_json)
+        return
     clf = open_model(model)
     if tree or word is not None:
         if not hasattr(clf.model_, "tree_"):
@@ -64,6 +71,20 @@ def inspect(model: str, label: str | None, tree: bool, word: str | None, words: 
     hidden = len(clf.classes_) - len(classes)
     if hidden and label is None:
         out.print(cell(f"{hidden:,} more classes: --class LABEL, or --json for all", "dim"))
+
+
+def _verify(model: str, about: dict[str, Any], as_json: bool) -> None:
+    """Refuse a damaged file, naming the array."""
+    from genus.io.model_file import has_checksums, load
+
+    load(model, verify=True)
+    checked = has_checksums(model)
+    n_arrays, n_bytes = len(about["arrays"]), about["bytes"]
+    if as_json:
+        print_json({"path": model, "bytes": n_bytes, "arrays": n_arrays, "checksums": checked})
+        return
+    found = "all as they were written" if checked else "without checksums (saving the model adds them); it opens"
+    console().print(cell(f"{model}: {count(n_arrays, 'array')}, {size(n_bytes)}, {found}"))
 
 
 def _inspect_word(clf: TextClassifier, word: str, label: str | None, as_json: bool) -> None:

@@ -1,4 +1,7 @@
-"""learn, forget: commands that change a model file. Each saves atomically, and only on success."""
+"""learn, forget: commands that change a model file. Each saves atomically, and only on success.
+
+From reading to saving each holds the model's lock: of two at once, the second waits for what the first has learned.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,16 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from genus.cli._checks import DATA, MODEL, command
-from genus.cli._input import Reading, as_labels, data_options, n_documents, open_model, read, save_model
+from genus.cli._input import (
+    Reading,
+    as_labels,
+    data_options,
+    lock_option,
+    model_to_change,
+    n_documents,
+    read,
+    save_model,
+)
 from genus.cli._output import cell, clean, console, count, json_option, print_json, working
 from genus.cli._stream import learn_stream, streams
 from genus.errors import DataError
@@ -35,9 +47,12 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="For a stream: how often to save.",
 )
+@lock_option
 @data_options
 @json_option
-def learn(model: str, data: str, window: int, save_every: float, how: Reading, as_json: bool) -> None:
+def learn(
+    model: str, data: str, window: int, save_every: float, lock_timeout: float, how: Reading, as_json: bool
+) -> None:
     """Add examples to a model.
 
     Takes only as long as the new examples need, and gives the same model as training on everything at once
@@ -53,10 +68,14 @@ def learn(model: str, data: str, window: int, save_every: float, how: Reading, a
     echo '{"text": "lunch on friday?", "label": "ham"}' | genus learn m.genus -
     tail -f labeled.jsonl | genus learn stream.genus -
     """
-    clf = open_model(model)
-    if streams(clf, data, how):
-        learn_stream(clf, model, how, window, save_every, as_json=as_json)
-        return
+    with model_to_change(model, lock_timeout) as clf:
+        if streams(clf, data, how):
+            learn_stream(clf, model, how, window, save_every, as_json=as_json)
+        else:
+            _learn_all(clf, model, data, how, as_json)
+
+
+def _learn_all(clf: TextClassifier, model: str, data: str, how: Reading, as_json: bool) -> None:
     with working(f"reading {data}"):
         given = read(data, how)
     classes, n_words = set(clf.classes_.tolist()), clf.vectorizer_.n_columns_
@@ -83,9 +102,12 @@ def learn(model: str, data: str, window: int, save_every: float, how: Reading, a
     metavar="N",
     help="Number of a training document (from 0), as shown by explain; may be repeated.",
 )
+@lock_option
 @data_options
 @json_option
-def forget(model: str, data: str | None, numbers: tuple[int, ...], how: Reading, as_json: bool) -> None:
+def forget(
+    model: str, data: str | None, numbers: tuple[int, ...], lock_timeout: float, how: Reading, as_json: bool
+) -> None:
     """Remove examples from a model, exactly.
 
     Afterwards the model is as if it had never seen them. Each row must match a learned example: same text, same
@@ -99,7 +121,13 @@ def forget(model: str, data: str | None, numbers: tuple[int, ...], how: Reading,
     """
     if (data is None) == (not numbers):
         raise click.UsageError("Give the examples to forget: DATA, or --document with a number")
-    clf = open_model(model)
+    with model_to_change(model, lock_timeout) as clf:
+        _forget(clf, model, data, numbers, how, as_json)
+
+
+def _forget(
+    clf: TextClassifier, model: str, data: str | None, numbers: tuple[int, ...], how: Reading, as_json: bool
+) -> None:
     classes = set(clf.classes_.tolist())
     given = None
     if data is not None:

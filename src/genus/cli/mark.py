@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from genus.cli._checks import DATA, MODEL, TARGET, command
+from genus.cli._checks import DATA, MODEL, PAGE, command
 from genus.cli._input import Reading, as_labels, data_options, find_class, open_model, read
 from genus.cli._output import cell, clean, console, count, json_option, shorten, table, to_json, working, write_text
 
@@ -34,7 +34,7 @@ _CLASSES, _SUSPECTS, _WORDS = 20, 10, 8  # shown in a terminal
     help="Show each class's N most and N least relevant texts.",
 )
 @click.option(
-    "--report", type=TARGET, metavar="FILE", help="Write an HTML report: suspect labels, marked texts of each class."
+    "--report", type=PAGE, metavar="FILE", help="Write an HTML report: suspect labels, marked texts of each class."
 )
 @data_options
 @json_option

@@ -53,7 +53,7 @@ def reproduce(paper: str, quick: bool, data: str | None, out: str | None, jobs: 
 
     folder = Path(out) if out is not None else None
     names = list(PAPERS) if paper == "all" else [paper]
-    jobs = jobs or available_cores()
+    jobs = min(jobs or available_cores(), 4 * available_cores())  # each is a process
     try:
         with _data_from(data):
             runs = _run(names, quick, folder, jobs)

@@ -12,7 +12,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, NoReturn, cast
+from typing import IO, Any, NamedTuple, NoReturn, cast
 
 from genus.errors import DataError
 
@@ -27,14 +27,27 @@ _BOMS = {
 }
 
 
+class Limits(NamedTuple):
+    """How much one text and one compressed file may take of memory."""
+
+    max_text: int = 64 * 10**6  # bytes of a line, a row or a file of a folder
+    max_expansion: float = 100.0  # of a compressed file, times its size; up to `_HARMLESS` it may be more
+
+
+_HARMLESS = 256 * 10**6
+
+
 class TextSource:
     """A file, a folder of files, or standard input ("-"), with errors in one line that names it."""
 
-    def __init__(self, path: str | os.PathLike[str], encoding: str) -> None:
+    def __init__(self, path: str | os.PathLike[str], encoding: str, limits: Limits) -> None:
+        self.limits = limits
         self.is_stdin = os.fspath(path) == "-"
         self.path = Path(path)
         self.name = "standard input" if self.is_stdin else os.fspath(path)
         self.encoding = encoding
+        if self.is_stdin and sys.stdin is None:
+            self.fail("is closed: give a file, or a pipe")
         try:
             "".encode(encoding)
         except LookupError as error:
@@ -66,7 +79,16 @@ class TextSource:
             # The stream is not ours to close.
             return io.BufferedReader(_Borrowed(sys.stdin.buffer))
         opener = COMPRESSED.get(self.path.suffix.lower())
-        return io.BufferedReader(cast(Any, opener(self.path))) if opener else open(self.path, "rb")
+        if opener is None:
+            return open(self.path, "rb")
+        allowed = max(_HARMLESS, int(self.limits.max_expansion * self.path.stat().st_size))
+        return io.BufferedReader(_Expanding(opener(self.path), allowed, self._expands))
+
+    def _expands(self) -> NoReturn:
+        self.fail(
+            f"expands to more than {self.limits.max_expansion:g} times its size and {_HARMLESS // 10**6} MB: "
+            "if it is meant to, raise --max-expansion"
+        )
 
     def _encoding_of(self, head: bytes) -> str:
         if codecs.lookup(self.encoding).name != "utf-8":
@@ -80,16 +102,26 @@ class TextSource:
         if encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32", "utf16", "utf32")):
             try:
                 with io.TextIOWrapper(file, encoding, newline="\n") as lines:
-                    for number, line in enumerate(lines, 1):  # noqa: B007
+                    while line := lines.readline(self.limits.max_text + 1):
+                        number += 1
+                        self.check_length(len(line), f"line {number}")
                         yield line
-            except UnicodeDecodeError as error:
-                self.fail(f"line {number + 1} is not {encoding} ({error.reason})", error)
+            except UnicodeError as error:
+                self.fail(f"line {number + 1} is not {encoding} ({getattr(error, 'reason', error)})", error)
             return
-        for number, raw in enumerate(file, 1):
+        while raw := file.readline(self.limits.max_text + 1):
+            number += 1
+            self.check_length(len(raw), f"line {number}")
             try:
                 yield raw.decode(encoding)
             except UnicodeDecodeError as error:
                 self._undecodable(f"line {number}", raw, encoding, error)
+
+    def check_length(self, n: int, what: str) -> None:
+        """Refuse what is too long for one text: it would have to be held in memory whole."""
+        if n > self.limits.max_text:
+            shown = f"{self.limits.max_text / 10**6:g} MB"
+            self.fail(f"{what} is longer than {shown}: end lines with line feeds, or raise --max-text")
 
     def _undecodable(self, where: str, raw: bytes, encoding: str, error: UnicodeDecodeError) -> NoReturn:
         guess = _guess_encoding(raw)
@@ -109,6 +141,7 @@ class TextSource:
         """The whole of a file in this folder."""
         where = file.relative_to(self.path).as_posix()
         try:
+            self.check_length(file.stat().st_size, where)
             raw = file.read_bytes()
         except OSError as error:
             self.fail(f"{where}: {(error.strerror or str(error)).lower()}", error)
@@ -120,6 +153,28 @@ class TextSource:
         if "\0" in text:
             self.fail(f"{where} holds zero bytes: this looks like a binary file, not text")
         return text
+
+
+class _Expanding(io.RawIOBase):
+    """What a compressed file expands to, up to a limit."""
+
+    def __init__(self, file: IO[bytes], n_bytes: int, beyond: Callable[[], NoReturn]) -> None:
+        self._file, self._left, self._beyond = file, n_bytes, beyond
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._left -= len(data)
+        if self._left < 0:
+            self._beyond()
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 class _Borrowed(io.RawIOBase):

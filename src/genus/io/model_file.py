@@ -12,6 +12,9 @@ nothing in a file is imported, unpickled or evaluated.
 An object persists if it has scikit-learn's ``get_params``, and ``_get_state`` and ``_set_state``, which give
 and take a dict of arrays, `Strings`, JSON values and other such objects. Arrays come back as read-only views
 of the mapped file: a model that changes its arrays in place copies them first.
+
+The metadata also carry a checksum of each array (``genus_checksums``) and of that JSON text
+(``genus_checksum``). Files without them open as before; earlier versions ignore them.
 """
 
 from __future__ import annotations
@@ -39,6 +42,9 @@ _TYPES: dict[str, type] = {name: dtype.type for name, dtype in _DTYPES.items()}
 _TYPES |= {"python bool": bool, "python int": int, "python float": float}
 _TYPE_NAMES = {kind: name for name, kind in _TYPES.items()}
 _MAX_DEPTH = 50
+_CHECKSUM = "genus_checksum"
+# What opening a file checks of its arrays, so that it takes milliseconds whatever the size: about a millisecond's work.
+_CHECKED_BYTES = 2**23
 
 Path = str | os.PathLike[str]
 
@@ -53,27 +59,56 @@ def save(model: object, path: Path) -> None:
         tree = _Encoder(arrays).node(model, "", fitted=True)
         import genus
 
+        text = json.dumps(tree, separators=(",", ":"))
         metadata = {
             "genus_format": str(FORMAT),
             "genus_version": genus.__version__,
-            "genus": json.dumps(tree, separators=(",", ":")),
+            "genus": text,
+            _CHECKSUM: _checksum_of(text),
         }
         _safetensors.write(path, metadata, arrays)
     except (OSError, FormatError) as error:
         raise ModelFileError(f"{os.fspath(path)}: not saved: {reason_of(error)}") from error
 
 
-def load(path: Path) -> Any:
+def load(path: Path, *, mmap: bool = True, verify: bool = False) -> Any:
     """Open a model saved by `save`.
 
-    Arrays are mapped, not read, so that a model of any size opens at once. A file that is damaged, cut short,
-    hostile or not a model raises `ModelFileError`.
+    A file that is damaged, cut short, hostile or not a model raises `ModelFileError`.
+
+    Parameters
+    ----------
+    path : path of a model file
+    mmap : bool, default=True
+        Map the arrays, so that a model of any size opens at once and processes share its memory. The file must then
+        stay as it is while the model is used: replacing it, as `save` does, is safe, but a program that cuts it
+        short in place ends this process (SIGBUS). With False the file is read into memory first.
+    verify : bool, default=False
+        Compare every array with its checksum, which reads the whole file. Otherwise this is done for the first
+        8 MB: arrays of indices first, then the smallest.
+
+    Returns
+    -------
+    The model.
     """
     try:
-        metadata, arrays = _safetensors.map_arrays(path)
-        return _Decoder(arrays).node(model_tree(metadata))
+        metadata, arrays = _safetensors.map_arrays(path, mapped=mmap)
+        tree = model_tree(metadata)
+        if metadata.get(_CHECKSUM, expected := _checksum_of(metadata["genus"])) != expected:
+            raise FormatError(f"is damaged: the description of its model does not have the checksum {expected}")
+        _safetensors.check_arrays(metadata, arrays, None if verify else _CHECKED_BYTES)
+        return _Decoder(arrays).node(tree, fitted=True)
     except (OSError, ValueError, MemoryError, RecursionError) as error:
         raise ModelFileError(f"{os.fspath(path)}: {reason_of(error)}") from error
+
+
+def has_checksums(path: Path) -> bool:
+    """Whether a model file has checksums: files of earlier versions have none."""
+    return _safetensors.CHECKSUMS in read_header(path).metadata
+
+
+def _checksum_of(text: str) -> str:
+    return _safetensors.checksum(np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8))
 
 
 def describe_file(path: Path) -> JsonObject:
@@ -224,57 +259,66 @@ class _Decoder:
     def __init__(self, arrays: dict[str, Array]) -> None:
         self.arrays = arrays
 
-    def node(self, node: object) -> Any:
+    def node(self, node: object, *, fitted: bool) -> Any:
         name, params, state = _parts(node)
         if name not in CLASSES:
             raise FormatError(f"holds a {name[:60]!r}, which is no class of this genus")
         cls = _resolve(name)
         retired = RETIRED_PARAMETERS.get(name, {})
         named = [(retired.get(key, key), value) for key, value in params.items()]
-        arguments = {key: self.value(value, f"{name}'s {key[:60]}") for key, value in named if key is not None}
+        arguments = {
+            key: self.value(value, f"{name}'s {key[:60]}", fitted=False) for key, value in named if key is not None
+        }
         try:
             model = cls(**arguments)
         except Exception as error:  # a hostile file may provoke anything
             raise FormatError(f"holds a {name} with wrong parameters: {reason_of(error)}") from error
+        if fitted != (state is not None):
+            raise FormatError(f"is damaged: a {name} in it is {'not fitted' if fitted else 'fitted'}")
         if state is not None:
-            values = {key: self.value(value, f"{name}'s {key[:60]}") for key, value in state.items()}
+            values = {key: self.value(value, f"{name}'s {key[:60]}", fitted=True) for key, value in state.items()}
             try:
                 model._set_state(values)
+                if hasattr(model, "_check_parameters"):
+                    model._check_parameters()
             except Exception as error:
                 reason = f"no {error}" if isinstance(error, KeyError) else reason_of(error)
                 raise FormatError(f"holds a {name} that cannot be restored: {reason}") from error
         return model
 
-    def value(self, value: Any, where: str) -> Any:
+    def value(self, value: Any, where: str, *, fitted: bool) -> Any:
         if isinstance(value, list):
-            return [self.value(item, where) for item in value]
+            return [self.value(item, where, fitted=fitted) for item in value]
         if not isinstance(value, dict):
             return value
         if "$" not in value:
-            return {key: self.value(item, where) for key, item in value.items()}
+            return {key: self.value(item, where, fitted=fitted) for key, item in value.items()}
         try:
-            return self.tagged(value, where)
+            return self.tagged(value, where, fitted)
         except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise FormatError(f"is damaged: {where} is not as genus writes it") from error
 
-    def tagged(self, value: JsonObject, where: str) -> Any:
+    def tagged(self, value: JsonObject, where: str, fitted: bool) -> Any:
+        def inner(item: object) -> Any:
+            return self.value(item, where, fitted=fitted)
+
         match value["$"]:
             case "array":
                 return self.arrays[value["name"]]
             case "strings":
                 return self.strings(value, where)
             case "object":
-                return self.node({key: item for key, item in value.items() if key != "$"})
+                return self.node({key: item for key, item in value.items() if key != "$"}, fitted=fitted)
             case "tuple":
-                return tuple(self.value(item, where) for item in value["items"])
+                return tuple(map(inner, value["items"]))
             case "set":
                 return set(_strings(value["items"]))
             case "frozenset":
                 return frozenset(_strings(value["items"]))
             case "dict":
-                return {self.value(key, where): self.value(item, where) for key, item in value["items"]}
+                return {inner(key): inner(item) for key, item in value["items"]}
             case "scalar":
-                return _scalar(_DTYPES[value["dtype"]], self.value(value["value"], where))
+                return _scalar(_DTYPES[value["dtype"]], inner(value["value"]))
             case "float":
                 return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[value["value"]]
             case "dtype":

@@ -33,7 +33,7 @@ from genus.io.columns import (
     separator,
     usual_name,
 )
-from genus.io.lines import COMPRESSED, TextSource
+from genus.io.lines import COMPRESSED, Limits, TextSource
 
 FORMATS = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
@@ -96,6 +96,8 @@ def read_table(
     label_separator: str | None = None,
     skip_missing: bool = False,
     need_labels: bool = True,
+    max_text: float = 64,
+    max_expansion: float = 100,
 ) -> Table:
     """Read texts and labels.
 
@@ -110,8 +112,11 @@ def read_table(
     label_separator : what separates the labels of a row that has several; lists of JSON and Parquet need none
     skip_missing : leave out rows without text or label instead of refusing them
     need_labels : whether every row must have a label; without, labels are read where there are any
+    max_text : megabytes that a line, a row or a file of a folder may have
+    max_expansion : how many times its size a compressed file may expand to; up to 256 MB it always may
     """
-    source = _Source(path, text, label, format, encoding, sep, label_separator, need_labels)
+    limits = Limits(int(max_text * 10**6), max_expansion)
+    source = _Source(path, text, label, format, encoding, sep, label_separator, need_labels, limits)
     rows = list(source.kept(source.rows(), skip_missing))
     if not rows:
         source.fail("has no whole rows" if skip_missing else "has no rows")
@@ -130,9 +135,12 @@ def iter_table(
     label_separator: str | None = None,
     skip_missing: bool = False,
     need_labels: bool = True,
+    max_text: float = 64,
+    max_expansion: float = 100,
 ) -> Iterator[Table]:
     """Yield tables of ``chunk_size`` rows, in constant memory; else as `read_table`."""
-    source = _Source(path, text, label, format, encoding, sep, label_separator, need_labels)
+    limits = Limits(int(max_text * 10**6), max_expansion)
+    source = _Source(path, text, label, format, encoding, sep, label_separator, need_labels, limits)
     rows = source.rows()
     while chunk := list(itertools.islice(rows, chunk_size)):
         kept = list(source.kept(chunk, skip_missing))
@@ -150,19 +158,22 @@ def check_table(
     sep: str | None = None,
     label_separator: str | None = None,
     need_labels: bool = True,
+    max_text: float = 64,
+    max_expansion: float = 100,
 ) -> None:
     """Refuse what `read_table` would refuse by the name, the options and the first rows.
 
     Standard input and pipes can be read only once: of them only the options are checked.
     """
-    source = _Source(path, text, label, format, encoding, sep, label_separator, need_labels)
+    limits = Limits(int(max_text * 10**6), max_expansion)
+    source = _Source(path, text, label, format, encoding, sep, label_separator, need_labels, limits)
     if not source.is_stdin and (source.path.is_file() or source.path.is_dir()):
         next(source.rows(), None)
 
 
 def read_objects(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield the number and the object of each line of a JSON lines file, compressed or not."""
-    return _Source(path, None, None, "jsonl", "utf-8", None, None, False).objects()
+    return _Source(path, None, None, "jsonl", "utf-8", None, None, False, Limits()).objects()
 
 
 def _present(values: list[str | None]) -> list[str] | None:
@@ -183,11 +194,13 @@ class _Source(TextSource):
         sep: str | None,
         label_separator: str | None,
         need_labels: bool,
+        limits: Limits,
     ) -> None:
-        super().__init__(path, encoding)
+        super().__init__(path, encoding, limits)
         self.text, self.label, self.sep, self.need_labels = text, label, sep, need_labels
         self.label_separator = label_separator
         self.format = self._format(format)
+        self._row_length = 0  # of the CSV row that is being read
         if sep is not None and (len(sep) != 1 or sep in '\r\n"'):
             raise DataError(f"columns cannot be separated by {sep!r}: --sep is one character, such as ';'")
         if label_separator == "":
@@ -270,7 +283,7 @@ class _Source(TextSource):
     def _csv(self) -> Iterator[Row]:
         # The limit is the module's, not a reader's; it is only ever raised.
         csv.field_size_limit(max(csv.field_size_limit(), _FIELD_LIMIT))
-        lines = (line for _, line in self.lines())
+        lines = self._lines_of_rows()
         first_line = next(lines)
         sep = self.sep or ("\t" if self.format == "tsv" else separator(first_line))
         records = self._records(itertools.chain([first_line], lines), sep)
@@ -293,9 +306,17 @@ class _Source(TextSource):
         if empty:
             self.fail("has a header but no rows")
 
+    def _lines_of_rows(self) -> Iterator[str]:
+        """Lines, of which a row may have several between quotes."""
+        for _, line in self.lines():
+            self._row_length += len(line)
+            self.check_length(self._row_length, "a row: is a double quote never closed? It")
+            yield line
+
     def _records(self, lines: Iterable[str], sep: str) -> Iterator[tuple[int, list[str]]]:
         reader = csv.reader(lines, delimiter=sep, strict=True)
         for number in itertools.count(1):
+            self._row_length = 0
             try:
                 fields = next(reader, None)
             except csv.Error as error:
@@ -382,7 +403,7 @@ class _Source(TextSource):
                     for text, label, id_ in zip(texts, labels, ids, strict=False):
                         number += 1
                         yield Row(number, _as_text(text), self._label(label), _as_text(id_))
-        except (pyarrow.ArrowException, OSError) as error:
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             self.fail(f"is not a whole Parquet file ({' '.join(str(error).split())})", error)
 
     def _fasttext(self, lines: Iterable[tuple[int, str]]) -> Iterator[Row]:

@@ -258,10 +258,11 @@ class LabelPool(BaseEstimator):
 
 def _member(part: State) -> LabelMember:
     vectorizer, weighting = part["vectorizer"], part["weighting"]
-    table = ScoreTable(**{name: part[f"table_{name}"] for name in ScoreTable.__dataclass_fields__})
-    table.check_shapes()
+    table = ScoreTable.from_state(part)
     if not isinstance(vectorizer, Vectorizer) or not isinstance(weighting, TermWeighting):
         raise ValueError("a vectorizer and a weighting were expected")
     if not len(table.bias) == len(table.log_uniform) == len(table.log_prior):
         raise ValueError("the score table's parts are of different length")
+    if not len(table.indptr) - 1 == len(weighting.document_frequency_) == vectorizer.n_columns_:
+        raise ValueError("the vectorizer, the weighting and the score table have different numbers of columns")
     return LabelMember(vectorizer, weighting, table)

@@ -84,7 +84,8 @@ class TrainingTexts:
         words = encoder.words(text)
         new = [word for word, n in zip(words, self.vectorizer._transform_rows(words)[1], strict=True) if n]
         weight = float(row.data.mean()) if row.nnz else 1.0
-        return _of_length_1((vector + weight * encoder.encode(new).vectors.sum(axis=0))[np.newaxis])[0]
+        whole: Float32 = vector + weight * encoder.encode(new).vectors.sum(axis=0)
+        return np.asarray(_of_length_1(whole[np.newaxis])[0])
 
     @cached_property
     def _vocabulary(self) -> Float32:

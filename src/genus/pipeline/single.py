@@ -212,6 +212,12 @@ class TextPipeline:
         words = self.vectorizer._words
         return [(words.at(int(c)), float(w)) for c, w in zip(columns, weights, strict=True)]
 
+    @property
+    def n_columns(self) -> int:
+        """The columns that the model has learned."""
+        n: int = getattr(self.model, "n_features_in_", self.vectorizer.n_columns_)
+        return n
+
     # Keeping
 
     def get_state(self) -> State:
@@ -225,7 +231,10 @@ class TextPipeline:
             raise ValueError("a vectorizer and a model were expected")
         if not (weighting is None or isinstance(weighting, TermWeighting)):
             raise ValueError("a weighting was expected")
-        return cls(vectorizer, weighting, cast(Model, model))
+        made = cls(vectorizer, weighting, cast(Model, model))
+        if vectorizer.n_columns_ < made.n_columns:  # it has more where a model refused texts with new words
+            raise ValueError(f"the vectorizer has {vectorizer.n_columns_:,} columns, the model {made.n_columns:,}")
+        return made
 
 
 def counts_learned(vectorizer: Reader, texts: Texts) -> SparseRows:
@@ -249,4 +258,5 @@ def drop_words(readers: Sequence[TextPipeline], unlearned: Sequence[SparseRows])
     for parts in readers:
         if parts.weighting is not None:
             parts.weighting._keep_columns(keep)
-        parts.unlearner._keep_columns(keep)
+        # Fewer columns than words are known, where a model refused texts with new ones.
+        parts.unlearner._keep_columns(keep[: parts.n_columns])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence, Sized
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Sized
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from genus.base.arrays import describe
 from genus.base.labels import Labels
+from genus.base.validation import all_text
 
 
 class ArrowTexts(Sized, Protocol):
@@ -36,7 +37,7 @@ class TrainingData(NamedTuple):
 def pair(texts: Texts, labels: GivenLabels, missing: bool = False) -> tuple[ReadTexts, Labels]:
     """Texts and labels, checked; with `missing`, some labels may be None."""
     read = as_texts(texts)
-    array = np.asarray(labels)
+    array = _as_array(labels)
     if array.ndim != 1:
         raise ValueError(
             f"labels must be one label per text, got an array of shape {array.shape}; sets of labels are for "
@@ -50,11 +51,27 @@ def pair(texts: Texts, labels: GivenLabels, missing: bool = False) -> tuple[Read
         kinds = {type(label).__name__ for label in array[~absent].tolist()}
         if len(kinds) > 1:
             raise ValueError(f"labels must be of one type, got {', '.join(sorted(kinds))}.")
+        if kinds & {"dict", "set", "frozenset", "list", "tuple"}:
+            raise ValueError(f"labels must be text or numbers, got {kinds.pop()}; sets of labels are for model='auto'.")
         array = np.array(array.tolist(), dtype=object if absent.any() else None)
         array[absent] = None  # whatever was missing, NaN for instance
     if hasattr(read, "__len__") and len(read) != len(array):
         raise ValueError(f"Got {len(read)} texts but {len(array)} labels.")
     return read, array
+
+
+def _as_array(labels: GivenLabels) -> NDArray[Any]:
+    """Labels as an array, in which NaN among texts stays NaN: NumPy would make it the text "nan"."""
+    if isinstance(labels, Mapping):
+        raise ValueError(f"labels must be one label per text, in a sequence, got a {describe(labels)}.")
+    array = np.asarray(labels)
+    if array.dtype.kind in "US" and isinstance(labels, (list, tuple)) and not all_text(labels):
+        absent = [label is None or label != label for label in labels]
+        if any(absent):
+            array = np.array(
+                [None if gone else label for label, gone in zip(labels, absent, strict=True)], dtype=object
+            )
+    return array
 
 
 def check_two_classes(labels: Labels) -> None:
@@ -118,10 +135,10 @@ def split_unlabeled(
     groups: ArrayLike | None,
     unlabeled: Texts | None,
 ) -> TrainingData:
-    """Texts whose label is None put to the unlabeled ones; what belongs to them goes."""
+    """Texts whose label is None or NaN put to the unlabeled ones; what belongs to them goes."""
     more = [] if unlabeled is None else plain_texts(unlabeled)
     given = list(cast(Iterable[Hashable], labels))
-    lost = np.array([label is None for label in given], dtype=bool)
+    lost = np.array([label is None or (isinstance(label, float) and label != label) for label in given], dtype=bool)
     if not lost.any() or len(texts) != len(given):
         return TrainingData(texts, labels, sample_weight, groups, more)
     if lost.all():

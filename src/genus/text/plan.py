@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from genus import _core
 from genus.base.arrays import AnyFloat, Int32, Int64, Strings
 from genus.text.inputs import Texts
+from genus.text.time_limit import limited
 
 Tokens = Callable[[str], Sequence[str]]
 Lookup = tuple[NDArray[np.uint8], Int64, NDArray[np.uint64]]  # words and the table that finds them
@@ -155,10 +156,13 @@ def _snowball(language: str) -> Any:
 
 
 def _pattern_tokenizer(pattern: str) -> Tokens:
-    compiled = re.compile(pattern)
+    try:
+        compiled = re.compile(pattern)
+    except (re.error, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"token_pattern must be a regular expression, got {pattern!r}: {error}.") from None
     if compiled.groups > 1:
         raise ValueError("token_pattern may have one capturing group at most.")
-    return compiled.findall
+    return limited(compiled.findall, pattern)
 
 
 def preprocessor(lowercase: bool, strip_accents: str | None) -> Callable[[str], str]:

@@ -200,7 +200,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 else "After pruning, no terms remain. Try a lower min_df or a higher max_df."
             )
         self._words, self._table = words, corpus.table(keep)
-        indptr, indices, data, _ = corpus.rows(keep, self.binary, self._single, threads)
+        indptr, indices, data, _ = corpus.rows(keep, bool(self.binary), self._single, threads)
         return SparseRows(indptr, indices, data, len(words))
 
     def _partial_fit_rows(self, texts: Texts) -> SparseRows:
@@ -240,7 +240,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _count(self, texts: Texts, plan: Plan) -> tuple[SparseRows, Int32]:
         n_hash = self.n_hash or 0
         indptr, indices, data, unknown = plan.known(
-            texts, (*self._words, self._table), n_hash, self.binary, self._single, n_threads(self.n_jobs)
+            texts, (*self._words, self._table), n_hash, bool(self.binary), self._single, n_threads(self.n_jobs)
         )
         return SparseRows(indptr, indices, data, n_hash or len(self._words)), unknown
 
@@ -266,6 +266,10 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _set_state(self, state: State) -> None:
         words, table = state["words"], state["table"]
+        if not isinstance(words, Strings):
+            raise ValueError("the vocabulary must be strings.")
+        if not (isinstance(table, np.ndarray) and table.dtype == np.uint64 and table.ndim == 1):
+            raise ValueError("the vocabulary's table must be a one-dimensional array of uint64.")
         if len(words) > 0 and len(table) < 2 * len(words):
             raise ValueError("the vocabulary's table has a wrong size")
         self._words, self._table = words, table
@@ -378,6 +382,16 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         if not callable(self.analyzer) and self.analyzer not in ("word", "char", "char_wb"):
             raise ValueError(f"analyzer must be 'word', 'char', 'char_wb' or a function, got {self.analyzer!r}.")
+        if isinstance(self.analyzer, type):
+            raise ValueError(f"analyzer must be a function, got the type {self.analyzer.__name__}.")
+        if self.tokenizer is None and not isinstance(self.token_pattern, str):
+            raise ValueError(f"token_pattern must be a regular expression (str), got {self.token_pattern!r}.")
+        if not (self.tokenizer is None or callable(self.tokenizer)) or isinstance(self.tokenizer, type):
+            raise ValueError(f"tokenizer must be a function or None, got {self.tokenizer!r}.")
+        try:
+            np.dtype(self.dtype)
+        except (TypeError, ValueError, KeyError):
+            raise ValueError(f"dtype must be a type of numbers, such as 'float64', got {self.dtype!r}.") from None
         if self.strip_accents not in (None, "unicode", "ascii"):
             raise ValueError(f"strip_accents must be 'unicode', 'ascii' or None, got {self.strip_accents!r}.")
         try:

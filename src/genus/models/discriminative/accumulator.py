@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from itertools import pairwise
 from threading import RLock
@@ -166,6 +167,8 @@ class OnlineAccumulator(Accumulator):
             raise ValueError("labels must be a one-dimensional array of text or numbers.")
         if not len(labels) == len(weights) == len(set(labels.tolist())) or not len(labels):
             raise ValueError("labels and weights must be of one length, and no label there twice.")
+        if not (math.isfinite(fading) and math.isfinite(n_learned) and np.isfinite(weights).all()):
+            raise ValueError("fading, n_learned and weights must be finite.")
         accumulator = type(self)(self.options)
         accumulator.learner = _core.OnlineLearner.over(
             self.options, n_words, len(labels), fading, n_learned, *arrays.values()

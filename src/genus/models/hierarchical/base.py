@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -249,6 +248,8 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         """Values of a path's nodes, the class's first and the uniform distribution's last, by name."""
         paths = self._parameters.paths
         names = [*(paths.name(node) for node in paths.path(c)[::-1].tolist()), UNIFORM]
+        if len(names) != len(values):
+            raise ValueError("the columns of the score table do not follow the tree: the model file is damaged.")
         return dict(zip(names, map(float, values), strict=True))
 
     def _class_number(self, label: object) -> int:
@@ -277,7 +278,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         scores = self._parameters.scores
         root = scores.columns_of(c)[0]
         log_p, log_root = scores.log_proba(c), scores.log_proba(root)
-        log_root = log_root - math.log(np.exp(log_root).sum())
+        log_root = log_root - np.log(np.exp(log_root).sum())
         weights = np.exp(log_p) * np.subtract(log_p, log_root, out=np.zeros(len(log_p)), where=scores.seen)
         return top_words(np.arange(len(weights)), weights, n)
 

@@ -135,6 +135,7 @@ class PathTable:
 
     def dense(self, column: int) -> Float64:
         """What a column adds to the log probability of each word."""
+        self.table.check()
         out = np.full(len(self.table.indptr) - 1, self.table.log_uniform[column])
         cells = np.flatnonzero(self.table.classes == column)
         words = np.searchsorted(self.table.indptr, cells, side="right") - 1

@@ -16,7 +16,14 @@ from genus.base.arrays import Float64, Int64, Seed, State, n_threads
 from genus.base.labels import Labels
 from genus.base.posterior import PosteriorClassifier
 from genus.base.rows import MatrixLike, Rows, SparseRows
-from genus.base.validation import check_choice, check_labels, check_not_negative, check_number, check_steps
+from genus.base.validation import (
+    check_choice,
+    check_labels,
+    check_not_negative,
+    check_number,
+    check_steps,
+    refuse_missing,
+)
 from genus.models.nonlinear.repeated_em import Kept, Run, Task, check_n_hidden, choose_nodes, fit_repetitions, make_task
 
 
@@ -56,6 +63,8 @@ class Learned:
         )  # fmt: skip
         if not sound:
             raise ValueError("the classes and their nodes do not belong together.")
+        if not (np.isfinite(self.class_count).all() and np.isfinite(self.node_count).all()):
+            raise ValueError("class_count and node_count must be finite.")
 
 
 class HiddenNodesClassifier(PosteriorClassifier[Rows]):
@@ -117,6 +126,7 @@ class HiddenNodesClassifier(PosteriorClassifier[Rows]):
         -------
         self
         """
+        refuse_missing(y)
         X, y = validate_data(
             self, X, y, accept_sparse=self._takes_sparse, dtype="numeric" if self._takes_sparse else float
         )

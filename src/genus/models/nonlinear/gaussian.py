@@ -67,9 +67,15 @@ class GaussianTable:
         prior = scaled(self.log_prior, prior_scale)
         size = max(1, _BLOCK // len(self.log_node_prior))
         for begin in range(0, len(X), size):
-            scores = self.component_scores(self.scaling.apply(X[begin : begin + size]))
+            # What is farther out would overflow, and is as far for every node.
+            with np.errstate(over="ignore"):
+                points = np.clip(self.scaling.apply(X[begin : begin + size]), -_FARTHEST, _FARTHEST)
+            scores = self.component_scores(points)
             _core.average_posteriors(scores, self.node_starts, prior, out[begin : begin + size], n_threads)
         return out
+
+
+_FARTHEST = 1e100  # its square over the least variance is a number still
 
 
 def least_variances(X: Float64, task: Task, var_floor: float) -> Float64:
@@ -204,7 +210,11 @@ validation_scores_, repetitions_
         check_number("var_floor", self.var_floor, 1e-12, 1, "a number above 0, at most 1")
 
     def _checked_training(self, X: MatrixLike) -> Float64:
-        return np.ascontiguousarray(X, dtype=np.float64)
+        points = np.ascontiguousarray(X, dtype=np.float64)
+        largest = np.abs(points).max(initial=0.0)
+        if largest > _FARTHEST:
+            raise ValueError(f"X must hold numbers up to {_FARTHEST:g} in size, got {largest:g}: squares overflow.")
+        return points
 
     def _fit_task(self, rows: Float64, task: Task, seed: int) -> Kept:
         scaling = Scaling.from_points(rows, task.weights)

@@ -82,6 +82,7 @@ class NodeTable:
         mixed = np.exp(table.bias + table.log_uniform)
         log_uniform = np.log(np.bincount(into, mixed))
         n_columns = len(log_uniform)
+        table.check()
         keys = self._words * n_columns + into[table.classes]
         cells, inverse = np.unique(keys, return_inverse=True)
         p = np.bincount(inverse, np.exp((table.bias + table.log_uniform)[table.classes] + table.values))  # eq. 11

@@ -217,6 +217,7 @@ class RefinedNB(GenerativeClassifier[RefinedTable]):
     @property
     def coef_(self) -> Float64:
         table = self._parameters
+        table.check()
         shape = (len(table.indptr) - 1, len(table.bias))
         words = sparse.csr_array((table.values, table.classes, table.indptr), shape=shape).toarray()
         return (words + table.log_uniform).T

@@ -35,10 +35,10 @@ from genus.base.label_sets import has_label_sets, label_pairs
 from genus.base.labels import Labels, encode_labels
 from genus.base.progress import sweep_progress
 from genus.base.protocol import Targets
-from genus.base.rows import MatrixLike, SparseRows, without_zeros
+from genus.base.rows import MatrixLike, SparseRows, check_columns, without_zeros
 from genus.base.score_table import ScoreTable, top_words
 from genus.base.statistics import ONE, Accumulator, ClassCounts
-from genus.base.validation import check_choice, check_labels, check_positive, check_steps
+from genus.base.validation import check_choice, check_labels, check_positive, check_steps, refuse_missing
 from genus.models.relevance.sampler import (
     BACKGROUND,
     CLASS,
@@ -225,6 +225,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
         if has_label_sets(y):
             X = validate_data(self, X, accept_sparse="csr")
         else:
+            refuse_missing(y)
             X, y = validate_data(self, X, y, accept_sparse="csr")
         return self._fit_rows(self._training_rows(X), y)
 
@@ -237,6 +238,7 @@ class RelevanceTopicModel(GenerativeClassifier[ScoreTable]):
         else:
             labels, codes = encode_labels(_check_one_label_each(y, rows.n_rows))
             documents = np.arange(rows.n_rows)
+        check_columns(rows)
         rows, columns = used_columns(without_zeros(rows), documents)
         counts, background, shares = self._sample(
             LabelledRows.from_rows(rows, documents, codes, len(labels)), len(columns)
