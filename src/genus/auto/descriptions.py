@@ -8,16 +8,18 @@ classify the labeled texts tells.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from genus.base.arrays import Float32, Float64, Int32, Int64
+from genus.base.arrays import Float32, Float64, Int32, Int64, unit_vectors
 from genus.base.labels import Labels
 from genus.base.protocol import Label
 from genus.base.rows import SparseRows, full_rows, stack_rows
+from genus.base.tuning import TUNED
 from genus.pipeline.vector_reader import VectorReader
 
 _PIECES = re.compile(r"[^\W\d_]+")
@@ -86,7 +88,7 @@ class Descriptions:
         texts = descriptions_of(classes, stated)
         if given is False:
             return None
-        vectors = encoder.encode(texts).vectors
+        vectors = encoder.encode(texts).vectors if stated is not None else name_vectors(texts, encoder)
         if stated is None and not vectors.any(axis=1).all():
             return None
         return cls(texts, vectors, stated is not None)
@@ -108,3 +110,22 @@ class Descriptions:
         """The descriptions as documents that count so much."""
         known = self.known
         return FixedDocuments(full_rows(self.vectors[known]), known.astype(np.int32), np.full(len(known), weight))
+
+
+def name_vectors(names: Sequence[str], reader: VectorReader) -> Float32:
+    """Vectors of names of classes, of length one.
+
+    A word that several names have says less of each ("rec" in "rec sport hockey"), so it counts by one over their
+    number; and the words of the table that are nearest to a name join in, since a name has few words of its own.
+    """
+    parts = [reader.parts(name) for name in names]
+    if not reader.tells_words:
+        return reader.encode(names).vectors
+    n_names = Counter(word for own in parts for word, *_ in own)
+    vectors = np.zeros((len(names), reader.n_columns_))
+    for vector, own in zip(vectors, parts, strict=True):
+        for word, _, part in own:
+            vector += part / n_names[word]
+    vectors = unit_vectors(vectors)
+    near = [reader.top_vectors(vector, TUNED.name_neighbors) for vector in vectors]
+    return unit_vectors(vectors + np.array(near)).astype(np.float32)

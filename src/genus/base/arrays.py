@@ -108,6 +108,12 @@ def check_within(name: str, numbers: NDArray[np.integer], n: int) -> None:
 _MOST_THREADS = 256
 
 
+def unit_vectors(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Rows of length one; rows of zeros stay so."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0))
+
+
 def n_threads(n_jobs: int | None) -> int:
     """The number of threads that ``n_jobs`` asks for: None and -1 mean every core this process may use.
 

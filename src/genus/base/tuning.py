@@ -53,7 +53,8 @@ class Tuning:
     description_weights: tuple[float, ...] = (1.0, 3.0)  # of one, in labeled documents
     vector_share: float = 0.65  # of models of vectors in a pool, where few labeled texts tell
     lone_description_weight: float = 3.0  # of one, where some classes have no labeled text
-    description_log_scale: float = 0.0  # of the temperature, where no labeled text tells it
+    description_log_scale: float = -4.0  # of the temperature, where no labeled text tells it
+    name_neighbors: int = 10  # words of the table that join the name of a class
     least_coverage: float = 0.7  # of the words of texts that the table that ships knows: else it is left out
     coverage_texts: int = 1000  # enough to see that
 

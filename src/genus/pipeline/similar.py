@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from genus.base.arrays import Float32
+from genus.base.arrays import Float32, unit_vectors
 from genus.base.documents import DocumentAccumulator, Documents
 from genus.base.labels import Labels
 from genus.base.protocol import Label
@@ -76,7 +76,7 @@ class TrainingTexts:
     @cached_property
     def _vectors(self) -> Float32:
         """Of each training text, of length one: the sum of its words' vectors, times their weights."""
-        return _of_length_1(to_matrix(self.documents.rows).astype(np.float32) @ self._vocabulary)
+        return unit_vectors(to_matrix(self.documents.rows).astype(np.float32) @ self._vocabulary)
 
     def _vector(self, encoder: VectorReader, text: str, row: sparse.csr_array) -> Float32:
         """The same of a text that asks; words that no training text has weigh as the others do on average."""
@@ -85,7 +85,7 @@ class TrainingTexts:
         new = [word for word, n in zip(words, self.vectorizer._transform_rows(words)[1], strict=True) if n]
         weight = float(row.data.mean()) if row.nnz else 1.0
         whole: Float32 = vector + weight * encoder.encode(new).vectors.sum(axis=0)
-        return np.asarray(_of_length_1(whole[np.newaxis])[0])
+        return np.asarray(unit_vectors(whole[np.newaxis])[0])
 
     @cached_property
     def _vocabulary(self) -> Float32:
@@ -99,8 +99,3 @@ def _documents(pipeline: TextPipeline) -> Documents | None:
     """The documents that a pipeline's model keeps, if it does."""
     accumulator = getattr(pipeline.model, "_accumulator", None)
     return accumulator.documents() if isinstance(accumulator, DocumentAccumulator) else None
-
-
-def _of_length_1(vectors: Float32) -> Float32:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0), dtype=np.float32)

@@ -8,11 +8,12 @@ Rows are `SparseRows` in which every column is filled, so that code that handles
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
-from genus.base.arrays import Float64, Int32
+from genus.base.arrays import Float32, Float64, Int32
 from genus.base.protocol import BaseEstimator, State, offers
 from genus.base.rows import SparseRows, full_rows
 from genus.explain import WordEvidence
@@ -72,8 +73,12 @@ class VectorReader(BaseEstimator):
 
     def words(self, text: str) -> list[str]:
         """The distinct words of a text that have a vector."""
+        return [word for word, *_ in self.parts(text) if " " not in word]
+
+    def parts(self, text: str) -> list[tuple[str, int, Float32]]:
+        """What each distinct word and pair of words adds to a text's vector."""
         source = self.source
-        return [word for word, *_ in source.parts(text) if " " not in word] if offers(source, TellsParts) else []
+        return source.parts(text) if offers(source, TellsParts) else []
 
     def nearest(self, words: Sequence[str], among: Sequence[str], k: int = 3) -> list[tuple[str, ...]]:
         """For each word, the k of other words that are nearest in meaning."""
@@ -84,13 +89,26 @@ class VectorReader(BaseEstimator):
 
     def top_words(self, slopes: Float64, n: int) -> list[tuple[str, float]]:
         """The words of the table whose vectors add most to a score that grows by ``slopes``; none without a table."""
-        source = self.source
-        if not offers(source, HasWords):
-            return []
-        words = [word for word in source.words if " " not in word and not word.startswith("##")]
-        worth = source.encode(words, self.n_jobs).vectors @ slopes
+        words, vectors = self._table
+        worth = vectors @ slopes
         best = np.argsort(-worth, kind="stable")[:n]
         return [(words[i], float(worth[i])) for i in best]
+
+    def top_vectors(self, vector: Float64, n: int) -> Float64:
+        """The mean vector of the words of the table that are nearest to a vector, each times its cosine."""
+        vectors = self._table[1]
+        cosines = vectors @ vector
+        best = np.argsort(-cosines, kind="stable")[:n]
+        return np.asarray(cosines[best] @ vectors[best] / max(n, 1), dtype=np.float64)
+
+    @cached_property
+    def _table(self) -> tuple[list[str], Float32]:
+        """The words of a table that are no pairs and no pieces, and their vectors; none without a table."""
+        source = self.source
+        if not offers(source, HasWords):
+            return [], np.zeros((0, self.n_columns_), dtype=np.float32)
+        words = [word for word in source.words if len(word) > 2 and " " not in word and not word.startswith("##")]
+        return words, source.encode(words, self.n_jobs).vectors
 
     def word_evidence(self, text: str, slopes: Float64, center: Float64) -> list[WordEvidence] | None:
         """What each word adds to the score slopes @ (x - center) of the text's vector x.
