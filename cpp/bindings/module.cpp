@@ -14,6 +14,7 @@ void bind_class_counts(nanobind::module_& m);
 void bind_score_table(nanobind::module_& m);
 void bind_quantized_scores(nanobind::module_& m);
 void bind_log_rows(nanobind::module_& m);
+void bind_dense_scores(nanobind::module_& m);
 void bind_path_scores(nanobind::module_& m);
 void bind_information_gain(nanobind::module_& m);
 void bind_documents(nanobind::module_& m);
@@ -40,6 +41,7 @@ NB_MODULE(_core, m) {
   genus::bindings::bind_score_table(m);
   genus::bindings::bind_quantized_scores(m);
   genus::bindings::bind_log_rows(m);
+  genus::bindings::bind_dense_scores(m);
   genus::bindings::bind_path_scores(m);
   genus::bindings::bind_information_gain(m);
   genus::bindings::bind_documents(m);

@@ -128,9 +128,9 @@ class EntryLookup {
 
 void prefetch_rows(const VectorRows& vectors, std::span<const std::int32_t> entries) {
   constexpr std::size_t line = 64;
-  const std::size_t item = vectors.floats.empty() ? 1 : sizeof(float);
-  const auto* const base = vectors.floats.empty() ? reinterpret_cast<const char*>(vectors.bytes.data())
-                                                  : reinterpret_cast<const char*>(vectors.floats.data());
+  const std::size_t item = vectors.in_bytes() ? 1 : sizeof(float);
+  const auto* const base = vectors.in_bytes() ? reinterpret_cast<const char*>(vectors.bytes.data())
+                                              : reinterpret_cast<const char*>(vectors.floats.data());
   const std::size_t width = vectors.n_dimensions * item;
   for (const std::int32_t entry : entries)
     for (std::size_t at = 0; at < width; at += line)
@@ -214,7 +214,7 @@ EncodedTexts encode(const TokenSource& source, const WordTable& words, const Vec
             float* const out = result.vectors.data() + (static_cast<std::size_t>(d) + i) * width;
             const auto* const rows = w.entries.data() + at;
             std::fill_n(out, width, 0.0F);
-            if (vectors.floats.empty()) {
+            if (vectors.in_bytes()) {
               sums.add_bytes(vectors.bytes.data(), vectors.scales.data(), width, rows, w.ends[i] - at, out);
             } else {
               sums.add_floats(vectors.floats.data(), width, rows, w.ends[i] - at, out);

@@ -41,6 +41,8 @@ struct VectorRows {
   std::span<const std::int8_t> bytes;
   std::span<const float> scales, floats;
   std::size_t n_dimensions;
+
+  bool in_bytes() const { return !scales.empty(); }  // floats of no dimensions are as empty as bytes
 };
 
 struct EncodedTexts {

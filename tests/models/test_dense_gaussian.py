@@ -11,13 +11,12 @@ from scipy import sparse
 from sklearn.covariance import oas
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from genus import DenseGaussian, TextClassifier, load, save
+from genus import DenseGaussian, load, save
 from genus.base.moments import ClassMoments, MomentAccumulator
 from genus.base.rows import SparseRows, dense_rows, full_rows, to_rows
 from genus.base.statistics import ONE, Batch
 from helpers.corpora import assert_same_model
 from reference import dense_gaussian as reference
-from reference.naive_bayes import normalize
 
 pytestmark = pytest.mark.kernel
 
@@ -506,11 +505,3 @@ def _over(accumulator):
     clf._fitted_counting_params = {}
     clf._set_statistics(accumulator)
     return clf
-
-
-def test_text_classifier_takes_it_for_counts():
-    texts = ["goal match goal", "match goal the cat", "bank stock bank", "stock the bank"]
-    clf = TextClassifier("gaussian").fit(texts, ["sport", "sport", "money", "money"])
-    assert clf.predict(["the goal", "a bank"]).tolist() == ["sport", "money"]
-    np.testing.assert_allclose(clf.predict_proba(["unknown"]), [[0.5, 0.5]])
-    assert normalize(clf.predict_log_proba(["goal"])).shape == (1, 2)

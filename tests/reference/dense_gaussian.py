@@ -98,3 +98,16 @@ def joint_log_likelihood(
         likelihoods = [s @ inverse @ (x - mu) - s @ inverse @ s / 2 for s in shifts]
         scores.append([p + s - lack[c] for p, s, c in zip(log_prior, likelihoods, labels, strict=True)])
     return np.array(scores)
+
+
+def linear_scores(X, center, coef, bias, scaled_prior):
+    """Of vectors x classes: one addition after the other, each rounded to a double."""
+    scores = np.empty((len(X), len(bias)))
+    for i, row in enumerate(X):
+        x = [float(on_grid(value)) for value in row]
+        for c in range(len(bias)):
+            total = 0.0
+            for j in range(len(x)):
+                total += (x[j] - float(center[j])) * float(coef[c, j])
+            scores[i, c] = total + bias[c] if any(x) else scaled_prior[c]
+    return scores

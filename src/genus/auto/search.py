@@ -147,7 +147,7 @@ class Search:
 
     def description_lift(self, codes: Int32) -> float | None:
         """How well descriptions alone classify the labeled documents; None without descriptions."""
-        if self.descriptions is None:
+        if self.descriptions is None or len(codes) > TUNED.described_labels * self.validation.n_classes:
             return None
         vectors = self.features(VECTORS).counts.data.reshape(len(self.texts), -1).astype(np.float32, copy=False)
         return self.descriptions.lift(vectors[: len(codes)], codes)

@@ -80,7 +80,7 @@ def _in_range(values: NDArray[np.number]) -> bool:
     return not values.size or bool(values.min() >= -LARGEST and values.max() <= LARGEST)
 
 
-def _check_range(values: NDArray[np.number]) -> None:
+def check_range(values: NDArray[np.number]) -> None:
     """Raise ValueError unless all components can be put on the grid."""
     if _in_range(values):
         return
@@ -91,7 +91,7 @@ def _check_range(values: NDArray[np.number]) -> None:
 def on_grid(rows: SparseRows, n_columns: int) -> Float64:
     """Vectors as whole numbers X = round(x * 2**30), dense and new."""
     values = dense_rows(rows, n_columns)
-    _check_range(values)
+    check_range(values)
     scaled: Float64 = np.multiply(values, 2.0**GRID_BITS, dtype=np.float64)
     np.rint(scaled, out=scaled)
     return scaled

@@ -52,6 +52,7 @@ class Tuning:
     description_gain: float = 0.1  # by how much descriptions that classify all texts are thought to improve a model
     description_weights: tuple[float, ...] = (1.0, 3.0)  # of one, in labeled documents
     vector_share: float = 0.65  # of models of vectors in a pool, where few labeled texts tell
+    described_labels: int = 50  # labeled texts per class up to which descriptions are tried: with more they say little
     lone_description_weight: float = 3.0  # of one, where some classes have no labeled text
     description_log_scale: float = -4.0  # of the temperature, where no labeled text tells it
     name_neighbors: int = 10  # words of the table that join the name of a class

@@ -11,7 +11,6 @@ from functools import partial
 from genus.experiments.harness.table import Experiment, System
 from genus.experiments.pages.findings import FEW
 from genus.experiments.papers.few.contestants import (
-    HAS_VECTORS,
     fine_tuned,
     readers_of_names,
     readers_of_texts,
@@ -68,4 +67,4 @@ def systems() -> list[System]:
     for name in tasks.keys() & {"genus", "encoder + LR"} if fine_tuned() else ():
         tasks[name].add(TUNED)
     found = [System(name, partial(measure, name), frozenset(own)) for name, own in tasks.items()]
-    return found + [System(what, partial(relative_time, what), frozenset({TIME})) for what in WHATS if HAS_VECTORS]
+    return found + [System(what, partial(relative_time, what), frozenset({TIME})) for what in WHATS]

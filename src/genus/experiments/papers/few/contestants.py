@@ -11,8 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from inspect import signature
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -27,8 +26,7 @@ from genus.base.labels import Labels
 from genus.classifier.text_classifier import TextClassifier
 from genus.experiments.papers.few.encodings import Encode, encoder_folder, encodings
 from genus.experiments.papers.few.texts import SETS, load_pool
-
-HAS_VECTORS = "vectors" in signature(TextClassifier).parameters
+from genus.vectors import WordVectors
 
 
 class Contestant(Protocol):
@@ -93,17 +91,13 @@ def _softmax(scores: Float64) -> Float64:
 
 
 class DescribedGenus:
-    """TextClassifier with a text for each class, which is all it has where no labeled text is given."""
+    """TextClassifier with a text for each class, or a list of names, all it has where no labeled text is given."""
 
-    def __init__(self, descriptions: Mapping[str, str]) -> None:
-        self.descriptions = dict(descriptions)
+    def __init__(self, classes: Mapping[str, str] | Sequence[str]) -> None:
+        self.classes = classes
 
     def fit(self, texts: Sequence[str], labels: Labels) -> DescribedGenus:
-        described: dict[str, Any] = {"descriptions": self.descriptions}
-        unlabeled: dict[str, Any] = {"classes": self.descriptions}
-        self._model: TextClassifier = (
-            TextClassifier(**described).fit(texts, labels) if len(texts) else TextClassifier().fit([], [], **unlabeled)
-        )
+        self._model = TextClassifier().fit(texts, labels, classes=self.classes)
         self.classes_: Labels = self._model.classes_
         return self
 
@@ -172,7 +166,7 @@ def _genus(**given: object) -> Callable[[str], Contestant]:
 
 
 def _table(name: str) -> Contestant:
-    table = import_module("genus.vectors").WordVectors.shipped()
+    table = WordVectors.shipped()
     return EncodedLR(lambda texts: table.encode(texts).vectors)
 
 
@@ -204,9 +198,7 @@ Makers = dict[str, Callable[[str], Contestant]]
 
 def readers_of_texts() -> Makers:
     """Those that learn from texts and labels alone."""
-    made: Makers = {"genus": _genus()}
-    if HAS_VECTORS:
-        made |= {"genus without vectors": _genus(vectors=None), "table + LR": _table}
+    made: Makers = {"genus": _genus(), "genus without vectors": _genus(vectors=None), "table + LR": _table}
     made |= {"LinearSVC": _svm, "LR": _logistic_regression}
     if encoder_folder():
         made |= {"tokens + LR": _tokens, "encoder + LR": _encoder}
@@ -215,12 +207,10 @@ def readers_of_texts() -> Makers:
 
 def readers_of_names() -> Makers:
     """Those that are also told what the classes are called or about."""
-    made: Makers = {}
-    if HAS_VECTORS:
-        made |= {
-            "genus, names": lambda name: DescribedGenus(names_of(name)),
-            "genus, descriptions": lambda name: DescribedGenus(descriptions_of(name)),
-        }
+    made: Makers = {
+        "genus, names": lambda name: DescribedGenus(list(names_of(name))),
+        "genus, descriptions": lambda name: DescribedGenus(descriptions_of(name)),
+    }
     if encoder_folder():
         made |= {"encoder + LR, names": _encoder_with_names}
         made |= {"encoder + LR, descriptions": _encoder_with_descriptions}
@@ -229,7 +219,7 @@ def readers_of_names() -> Makers:
 
 def told_no_names() -> Makers:
     """TextClassifier() that must not look at the names of its classes, as it does by default."""
-    return {"genus, no names": _genus(descriptions=False)} if HAS_VECTORS else {}
+    return {"genus, no names": _genus(descriptions=False)}
 
 
 def fine_tuned() -> Makers:
