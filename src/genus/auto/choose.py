@@ -97,7 +97,7 @@ def choose(
         search.descriptions = Descriptions.from_request(request.descriptions, classes, request.encoder)
         search.candidates = (*candidates, *vector_candidates(search.description_lift(codes)))
     search.run()
-    members = sorted(search.members(), key=lambda member: member.trial.candidate.reads_vectors)  # words first
+    members = sorted(search.members(), key=search.place_of)
     counted = np.ones(len(codes)) if weights is None else weights
     if unlabeled:
         members, models = _with_unlabeled(search, members, labels, counted, classes, request.n_jobs)

@@ -46,7 +46,9 @@ class CandidateTrial:
     def row(self, weight: float) -> dict[str, object]:
         """What the leaderboard says of it."""
         measures = {"accuracy": self.accuracy, "macro_f1": self.macro_f1, "log_loss": self.log_loss}
-        return leaderboard_row(self.candidate.name, self.setting, measures, self.seconds, weight)
+        described = self.candidate.description_weight
+        setting = self.setting | ({"description_weight": described} if described else {})
+        return leaderboard_row(self.candidate.name, setting, measures, self.seconds, weight)
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,11 @@ class Search:
     def _calibrated(self, trial: CandidateTrial) -> Scores:
         lengths = self.features(trial.candidate.feature_set).lengths[self.validation.chosen]
         return trial.temperature.scaled(trial.scores, lengths)
+
+    def place_of(self, member: Member) -> int:
+        """Where a member stands in a pool: first those that count words, then those of characters, then of vectors."""
+        reader = self.feature_sets[member.trial.candidate.feature_set]
+        return {"word": 0, "vectors": 2}.get(str(reader.analyzer), 1)
 
     def retried(self, member: Member, scores: Scores, how: str, seconds: float) -> Member:
         """The member with other scores of documents left out."""

@@ -249,3 +249,15 @@ def n_documents(clf: TextClassifier) -> list[int] | None:
     """The documents of each class, where the model counts them."""
     counted = getattr(clf.model_, "class_count_", None)
     return None if counted is None else [round(n) for n in counted]
+
+
+def n_words(clf: TextClassifier) -> int | None:
+    """The words that a model has counted; None where it hashes words, or reads vectors alone."""
+    reader = clf.vectorizer_
+    return None if reader.n_hash or reader.analyzer == "vectors" else reader.n_columns_
+
+
+def columns(clf: TextClassifier) -> str:
+    """The columns of a model that does not count words by name."""
+    kind = "hashed columns" if clf.vectorizer_.n_hash else "numbers for each text"
+    return f"{clf.vectorizer_.n_columns_:,} {kind}"

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from genus.cli._checks import MODEL, command
-from genus.cli._input import find_class, n_documents, open_model
+from genus.cli._input import columns, find_class, n_documents, n_words, open_model
 from genus.cli._output import cell, clean, console, count, json_option, print_json, size, table
 from genus.errors import DataError
 
 if TYPE_CHECKING:
     from genus.base.protocol import Label
     from genus.classifier.text_classifier import TextClassifier
+    from genus.pipeline.vector_reader import Reader
 
 _CLASSES = 20  # shown in a terminal
 
@@ -180,7 +181,7 @@ def _summary(about: dict[str, Any], clf: TextClassifier) -> dict[str, Any]:
         **_parts(about["children"], clf),
         "documents": None if documents is None else sum(documents),
         "n_classes": len(clf.classes_),
-        "words": None if clf.vectorizer_.n_hash else clf.vectorizer_.n_columns_,
+        "words": n_words(clf),
     }
 
 
@@ -188,35 +189,50 @@ def _parts(parts: dict[str, Any], clf: TextClassifier) -> dict[str, Any]:
     """The model and how it reads texts; of a pool, its members."""
     if "pool" not in parts:
         model, vectorizer = parts["model"], parts["vectorizer"]
-        return {"model": model["class"], "settings": model["params"], "text": vectorizer["params"]}
+        text = vectorizer["params"] if vectorizer["class"] == "Vectorizer" else _reading(clf.vectorizer_)
+        return {"model": model["class"], "settings": model["params"], "text": text}
     members = [
         {
             "model": member.name,
             "weight": weight,
             "settings": member.settings,
-            "text": member.vectorizer.get_params() | {"dtype": "float32"},
+            "text": _reading(member.vectorizer),
         }
         for member, weight in clf.model_.weighted_members()
     ]
     return {"model": "Pool", "settings": {}, "text": members[0]["text"], "members": members}
 
 
+def _reading(reader: Reader) -> dict[str, Any]:
+    """How a member reads texts: the settings of its vectorizer, or the name of its encoder."""
+    from genus.pipeline.vector_reader import VectorReader
+
+    if isinstance(reader, VectorReader):
+        return {"vectors": reader.source.name}
+    params: dict[str, Any] = reader.get_params()
+    return params | {"dtype": "float32"}
+
+
 def _print_summary(about: dict[str, Any], clf: TextClassifier) -> None:
     summary = _summary(about, clf)
-    usual = type(clf.vectorizer_)().get_params() | {
+    from genus.text.vectorizer import Vectorizer
+
+    usual = Vectorizer().get_params() | {
         "split_unspaced": True,
         "dtype": "float32",
         "ngram_range": [1, 1],
     }
 
     def listed_text(text: Mapping[str, object]) -> str:
+        if "vectors" in text:
+            return f"word vectors {clean(text['vectors'])}"
         chosen = {k: v for k, v in text.items() if _plain(v) != usual[k] and k != "n_jobs"}
         return _listed(chosen) or "single words"
 
     def listed_settings(settings: Mapping[str, object]) -> str:
         return _listed({k: v for k, v in settings.items() if v is not None and k != "n_jobs"})
 
-    words = f"{clf.vectorizer_.n_columns_:,} hashed columns" if summary["words"] is None else f"{summary['words']:,}"
+    words = columns(clf) if summary["words"] is None else f"{summary['words']:,}"
     rows = table("", "")
     rows.show_header = False
     for name, value in (

@@ -14,14 +14,14 @@ from genus.errors import DataError
 
 @command()
 @click.argument("model", type=MODEL)
-@click.argument("text")
+@click.argument("asked", metavar="TEXT")
 @click.option("-k", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="How many texts to show.")
 @click.option(
     "--data", type=TEXTS, metavar="FILE", help="The training data, to show the texts and not only their rows."
 )
 @data_options
 @json_option
-def similar(model: str, text: str, k: int, data: str | None, how: Reading, as_json: bool) -> None:
+def similar(model: str, asked: str, k: int, data: str | None, how: Reading, as_json: bool) -> None:
     """Show the training texts nearest to a text.
 
     Texts are near if they share words, and if their words mean the same. Rows are those of the training data,
@@ -31,10 +31,10 @@ def similar(model: str, text: str, k: int, data: str | None, how: Reading, as_js
     genus similar tickets.genus "the machine eats my paper" --data tickets.csv
     """
     clf = open_model(model)
-    if text == "-":
-        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if asked == "-":
+        asked = sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
-        found = clf.similar(text, k)
+        found = clf.similar(asked, k)
     except ValueError as error:
         raise DataError(str(error).rstrip(".")) from error
     texts = None if data is None else read_texts(data, how)

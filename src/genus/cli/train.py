@@ -13,7 +13,17 @@ import click
 from genus._registry import MODELS
 from genus.cli._auto_options import print_leaderboard, read_descriptions, read_tree, read_vectors, search_options
 from genus.cli._checks import DATA, TARGET, TEXTS, command
-from genus.cli._input import Reading, data_options, n_documents, read, read_texts, save_model, training_labels
+from genus.cli._input import (
+    Reading,
+    columns,
+    data_options,
+    n_documents,
+    n_words,
+    read,
+    read_texts,
+    save_model,
+    training_labels,
+)
 from genus.cli._output import cell, console, count, json_option, print_json, size, table, working
 from genus.errors import DataError
 
@@ -129,7 +139,7 @@ def train(
     for_auto: Params = {"tree": read_tree(tree), "class_prior": class_prior} if name == "auto" else {}
     if name == "auto" and describe is not None:
         for_auto["descriptions"] = read_descriptions(describe, "--describe")
-    vectorizer = _vectorizer(text_options) if name != "auto" or given_text_options else None
+    vectorizer = _vectorizer(text_options) if name not in ("auto", "gaussian") or given_text_options else None
 
     with working(f"reading {data}"):
         given = read(data, how)
@@ -155,14 +165,14 @@ def train(
     save_model(clf, out)
 
     per_class = n_documents(clf)
-    n_words = None if clf.vectorizer_.n_hash else clf.vectorizer_.n_columns_
+    known_words = n_words(clf)
     n_bytes = Path(out).stat().st_size
     if as_json:
         print_json(
             {
                 "out": out,
                 "documents": len(given),
-                "words": n_words,
+                "words": known_words,
                 "seconds": round(seconds, 3),
                 "bytes": n_bytes,
                 "classes": _by_label(clf, per_class),
@@ -170,9 +180,9 @@ def train(
         )
         return
     shown = console()
-    hashed = f"{clf.vectorizer_.n_columns_:,} columns" if n_words is None else count(n_words, "word")
+    read_as = columns(clf) if known_words is None else count(known_words, "word")
     trained = f"{count(len(given), 'document')} in {count(len(clf.classes_), 'class')}"
-    shown.print(f"trained on {trained}, {hashed}, in {seconds:.2f} s")
+    shown.print(f"trained on {trained}, {read_as}, in {seconds:.2f} s")
     if per_class is not None:
         _print_classes(clf, per_class)
     if name == "auto":

@@ -48,9 +48,13 @@ class Rejection:
         return cls(quantiles, np.quantile(_familiarity(quantiles, found), levels))
 
     def typicality(self, scores: ArrayLike, known_shares: ArrayLike) -> Float64:
-        """The share of held-out documents of the known classes that are no more familiar than each text."""
+        """The share of held-out documents of the known classes, and the text itself, that are no more familiar.
+
+        So few documents do not make a text atypical; without any known word it is, whatever there is to compare with.
+        """
         found = parts_of(np.asarray(scores, dtype=np.float64), np.asarray(known_shares))
-        return _rank(self.familiarities, _familiarity(self.parts, found))
+        familiarity = _familiarity(self.parts, found)
+        return np.asarray(np.where(familiarity > 0, _rank(self.familiarities, familiarity), 0.0))
 
     def to_state(self) -> State:
         return {"parts": self.parts, "familiarities": self.familiarities}
@@ -75,8 +79,9 @@ def parts_of(scores: Float64, known_shares: Float64) -> Float64:
 
 def _familiarity(quantiles: Float64, parts: Float64) -> Float64:
     ranks = [_rank(q, part) ** power for power, q, part in zip(TUNED.familiarity_powers, quantiles, parts, strict=True)]
-    return np.asarray(np.multiply.reduce(ranks))
+    return np.asarray(np.multiply.reduce(ranks) * (parts[2] > 0))
 
 
 def _rank(quantiles: Float64, values: Float64) -> Float64:
-    return np.asarray(np.searchsorted(quantiles, values, side="right") / len(quantiles))
+    """The share of quantiles that are at most each value, with the value as one of them."""
+    return np.asarray((np.searchsorted(quantiles, values, side="right") + 1) / (len(quantiles) + 1))
