@@ -106,6 +106,8 @@ class LabelTree:
             return cls.from_paths(tree)
         raise ValueError(f"tree must be a LabelTree, a dict, a networkx graph or a list of paths, got {_short(tree)}.")
 
+    of = from_any  # its name in genus 0.1
+
     @classmethod
     def from_paths(cls, paths: Iterable[str], separator: str = "/") -> Self:
         """A tree from labels such as "hardware/printer". A node's name is its path from the top."""
