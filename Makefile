@@ -10,7 +10,8 @@ SETUP = @if test -x $(BIN)/python; then python=$(BIN)/python; else python=$(PYTH
   command -v $$python >/dev/null || { echo "genus: needs Python 3.11 or newer, and there is no $$python:" \
   "sudo apt-get install python3-venv python3-dev" >&2; exit 1; }; $$python tools/setup.py
 
-.PHONY: setup run dev demo test test-all fuzz lint format stubs docs bench bench-accuracy sanitize test-oldest portable clean results
+.PHONY: setup run dev demo test test-all fuzz lint format stubs docs bench bench-accuracy sanitize test-oldest portable wheels \
+  sdist clean results
 
 setup: dev
 
@@ -94,13 +95,23 @@ test-oldest:
 	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
 	  --requirement constraints-oldest.txt
 	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --no-build-isolation --no-deps --force-reinstall -Cbuild-dir=build/oldest .
+	  --no-build-isolation --no-deps --force-reinstall --config-settings=build-dir=build/oldest .
 	@.venv-oldest/bin/python -m pytest $(WORKERS) -m "$(MARKS)" $(or $(TESTS),tests --pyargs genus)
 
-# The kernels compiled with Clang for Linux, macOS and Windows: does the code depend on one compiler?
+# The kernels compiled with Clang for Linux, macOS, Windows and WebAssembly: does the code depend on one compiler?
 portable:
 	$(SETUP) run portable
 	@$(BIN)/python tools/portable.py
+
+# Wheels for Linux that need no compiler, in dist/, checked and tried. PYTHONS names the Pythons to build with and to try
+# them on, for instance: make wheels PYTHONS="python3.11 python3.12 python3.13"
+wheels:
+	$(SETUP) run wheels
+	@$(BIN)/python tools/wheels.py $(PYTHONS)
+
+# The source distribution, in dist/, installed from its own requirements and tried.
+sdist: run
+	@$(BIN)/python tools/sdist.py
 
 clean:
 	rm -rf $(VENV) .venv-sanitize .venv-peers .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \

@@ -36,7 +36,9 @@ class Machine:
         for name in ("Makefile", "pyproject.toml", "constraints.txt", "CMakeLists.txt", "tools/setup.py"):
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.root / name)
-        shutil.copy(ROOT / "tools/unicode_tables.py", self.root / "tools")
+        for name in ("tools/unicode_tables.py", "src/genus/text/characters.py", "src/genus/__init__.py"):
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, self.root / name)
         (self.root / "cpp").mkdir()
         (self.root / "cpp/kernel.cpp").write_text("// a kernel")
         (folder / "include").mkdir()

@@ -1,9 +1,9 @@
 """Compile the native kernels with Clang for other machines: does the code depend on one compiler?
 
-Every kernel is compiled for Linux on x86-64 and arm64, macOS on arm64 and Windows on x86-64, warnings being errors;
-nothing is linked or run. The compiler comes with `ziglang`. For x86-64 the vector code is compiled as it will be used,
-and its assembly is read: each level must use its own registers, and must not define a function that the linker could
-take for another level's.
+Every kernel is compiled for Linux on x86-64 and arm64, macOS on arm64, Windows on x86-64 and, without threads,
+WebAssembly, warnings being errors; nothing is linked or run. The compiler comes with `ziglang`. For x86-64 the vector
+code is compiled as it will be used, and its assembly is read: each level must use its own registers, and not define a
+function that the linker could take for another level's.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-TARGETS = ("x86_64-linux-gnu", "aarch64-linux-gnu", "aarch64-macos", "x86_64-windows-gnu")
+TARGETS = ("x86_64-linux-gnu", "aarch64-linux-gnu", "aarch64-macos", "x86_64-windows-gnu", "wasm32-wasi")
 FLAGS = (
     "-std=c++20", "-ffp-contract=off", "-Icpp",
     "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-psabi", "-Wno-unused-command-line-argument",
 )  # fmt: skip
+WASM_FLAGS = ("-DGENUS_SERIAL", "-fwasm-exceptions", "-mexception-handling", "-msimd128")
 LEVELS = {"Baseline": (), "V3": ("-march=x86_64_v3",), "V4": ("-march=x86_64_v4",)}  # as Zig spells them
 REGISTERS = {"Baseline": "xmm", "V3": "ymm", "V4": "[yz]mm"}
 
@@ -50,6 +51,8 @@ def problems(compilation: Compilation, folder: Path) -> str:
     out = folder / f"{abs(hash(compilation))}.s"
     tag = f"-DGENUS_SIMD_LEVEL={level or 'Baseline'}"
     how = ("-O0", "-c") if level is None else ("-O2", "-S", *LEVELS[level])
+    if target.startswith("wasm32"):
+        how += WASM_FLAGS
     command = [sys.executable, "-m", "ziglang", "c++", "-target", target, *FLAGS, f"-I{folder}", tag, *how]
     done = subprocess.run([*command, str(source), "-o", str(out)], cwd=ROOT, capture_output=True, text=True)
     if done.returncode:

@@ -1,7 +1,8 @@
 """Put what is needed into .venv, and do nothing where it is there already: setup.py GOAL ...
 
 run: what genus needs to be built and to run; dev: what tests and lint need besides; bench: the peers of the benchmarks;
-portable: a compiler for other machines; build: genus itself, compiled again where its C++ code has changed.
+portable: a compiler for other machines; wheels: that, and what checks wheels; build: genus itself, compiled again where
+its C++ code has changed.
 
 What was done last is known by hashes of what it was made from, in .venv/stamps: an edit of pyproject.toml that changes
 no requirement installs nothing. What the machine lacks is said in one line. The output of pip and of the compiler is in
@@ -52,7 +53,7 @@ NO_VENV = f"needs Python's venv module with pip: sudo apt-get install {NOW}-venv
 ELSEWHERE = "copy genus to a folder that you can write to"
 WHAT = {
     "run": "what genus needs to run", "dev": "what tests and lint need", "bench": "the peers of the benchmarks",
-    "portable": "a compiler for other machines",
+    "portable": "a compiler for other machines", "wheels": "a compiler for other machines and what checks wheels",
 }  # fmt: skip
 
 
@@ -100,7 +101,8 @@ def build_inputs(settings: dict[str, Any], constraints: str) -> list[Any]:
     tools = requirements(settings, "run")[len(project["dependencies"]) :]
     names = {_name(tool) for tool in tools}
     pins = [line for line in constraints.splitlines() if _name(line) in names]
-    files = [ROOT / "CMakeLists.txt", ROOT / "tools/unicode_tables.py", *sorted((ROOT / "cpp").rglob("*"))]
+    sources = ("CMakeLists.txt", "tools/unicode_tables.py", "src/genus/text/characters.py", "src/genus/__init__.py")
+    files = [*(ROOT / name for name in sources), *sorted((ROOT / "cpp").rglob("*"))]
     contents = {
         file.relative_to(ROOT).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in files

@@ -1,102 +1,105 @@
-"""Write what Python knows about characters as C++ tables, so that the native tokenizer agrees with it.
+"""Unicode as Python sees it, for the native tokenizer: one table for each Unicode version of the supported Pythons.
 
-Run by the build with the interpreter that the extension is built for:  unicode_tables.py OUTPUT
+    unicode_tables.py OUTPUT      write the tables as C++, from the files in cpp/text/unicode/ (the build does this)
+    unicode_tables.py --record    add a file with what the Unicode version of this interpreter has changed
+
+The first file has all characters, each later one the differences from the version before. To support a new version,
+run `--record` with the first Python that has it.
 """
 
 import sys
 import unicodedata
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
-PAGE = 128  # code points per page of the two-stage table
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "src"))
 
-# As in cpp/unicode.h.
-WORD, SPACE, CASED, CASE_IGNORABLE = 1, 2, 4, 8
-UNSPACED, COMBINING, DECOMPOSES, LOWER_EXPANDS = 16, 32, 64, 128
+from genus.text.characters import (  # noqa: E402
+    Character,
+    Characters,
+    TwoStageTable,
+    expansions,
+    of_this_interpreter,
+)
 
-# Scripts written without spaces between words, by the names of their characters: the standard
-# library knows no script property.
-UNSPACED_NAMES = (
-    "CJK UNIFIED IDEOGRAPH", "CJK COMPATIBILITY IDEOGRAPH", "IDEOGRAPHIC ITERATION", "HIRAGANA ", "KATAKANA",
-    "HALFWIDTH KATAKANA", "THAI CHARACTER", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ", "TAI LE ",
-    "NEW TAI LUE ",
-)  # fmt: skip
-
-
-def takes_final_sigma(before: str) -> bool:
-    """Whether str.lower turns a capital sigma into the final form after this text."""
-    return (before + "Σ").lower().endswith("ς")
+FOLDER = ROOT / "cpp/text/unicode"
+DEFAULT = Character(0, 0)
 
 
-def flags(c: str) -> int:
-    result = 0
-    if c.isalnum() or c == "_":  # the definition of \w in Python's re
-        result |= WORD
-    if c.isspace():  # likewise of \s
-        result |= SPACE
-    # Python does not show these two properties; its treatment of the sigma gives them away. CASED here
-    # means "cased and not ignorable", which is all that the rule asks.
-    if takes_final_sigma(c):
-        result |= CASED
-    elif takes_final_sigma("A" + c):
-        result |= CASE_IGNORABLE
-    if unicodedata.category(c)[0] in "LM" and unicodedata.name(c, "").startswith(UNSPACED_NAMES):
-        result |= UNSPACED
-    if unicodedata.combining(c):
-        result |= COMBINING
-    if unicodedata.normalize("NFKD", c) != c:
-        result |= DECOMPOSES
-    if len(c.lower()) > 1:
-        result |= LOWER_EXPANDS
-    return result
+def versions() -> list[str]:
+    return sorted((file.stem for file in FOLDER.glob("*.txt")), key=lambda version: [*map(int, version.split("."))])
 
 
-def numbers(values: list[int]) -> str:
+# ---------------------------------------------------------------- the files
+
+
+def record(version: str) -> None:
+    """Lines such as "0041-005A 05 32" (code points, flags, distance to the lower case) and "nfkd 00A8 0020"."""
+    before, now = Characters({}, {}, {}), of_this_interpreter()
+    for earlier in versions():
+        read(earlier, before)
+    codes = sorted(before.known.keys() | now.known.keys())
+    changed = [code for code in codes if before.known.get(code, DEFAULT) != now.known.get(code, DEFAULT)]
+    lines = [f"# Unicode {version}, as CPython {sys.version.split()[0]} has it"]
+    for (character, _), run in groupby(
+        enumerate(changed), key=lambda item: (now.known.get(item[1], DEFAULT), item[1] - item[0])
+    ):
+        numbers = [code for _, code in run]
+        lines.append(f"{numbers[0]:04X}-{numbers[-1]:04X} {character.flags:02X} {character.lower_delta}")
+    for name in ("lower", "nfkd"):
+        old, new = getattr(before, name), getattr(now, name)
+        if old.items() - new.items():
+            sys.exit(f"Unicode {version} changed {name} of earlier characters: the tables share what has never changed")
+        lines += [
+            " ".join([name, *(f"{part:04X}" for part in (code, *map(ord, new[code])))])
+            for code in sorted(new.keys() - old.keys())
+        ]
+    (FOLDER / f"{version}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def read(version: str, into: Characters) -> None:
+    for line in (FOLDER / f"{version}.txt").read_text("utf-8").splitlines()[1:]:
+        kind, *rest = line.split()
+        if kind in ("lower", "nfkd"):
+            code, *parts = (int(part, 16) for part in rest)
+            getattr(into, kind)[code] = "".join(map(chr, parts))
+        else:
+            first, last = (int(end, 16) for end in kind.split("-"))
+            into.known.update(dict.fromkeys(range(first, last + 1), Character(int(rest[0], 16), int(rest[1]))))
+
+
+# ---------------------------------------------------------------- the C++ tables
+
+
+def write(output: Path) -> None:
+    """Pages that versions have in common are stored once; expansions never change, only new ones come."""
+    characters, table, page_of = Characters({}, {}, {}), TwoStageTable(), {}
+    for version in versions():
+        read(version, characters)
+        page_of[version] = table.add(characters.known)
+    lines = [f"// Generated by tools/unicode_tables.py from Unicode {', '.join(page_of)}."]
+    lines.append(f"constexpr Character records[] = {{{', '.join(f'{{{r[0]}, {r[1]}}}' for r in table.records)}}};")
+    lines.append(array("std::uint16_t", "pages", table.page_contents()))
+    for name in ("lower", "nfkd"):
+        for field, values in expansions(getattr(characters, name))._asdict().items():
+            lines.append(array("std::uint32_t", f"{name}_{field}", values))
+    for number, pages in enumerate(page_of.values()):
+        lines.append(array("std::uint16_t", f"page_of_{number}", pages))
+    rows = ", ".join(f'{{"{version}", page_of_{number}}}' for number, version in enumerate(page_of))
+    lines.append(f"constexpr CompiledVersion compiled_versions[] = {{{rows}}};")
+    output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def array(element: str, name: str, values: Sequence[int]) -> str:
     lines = (", ".join(map(str, values[i : i + 32])) for i in range(0, len(values), 32))
-    return ",\n".join(lines)
-
-
-def expansions(name: str, table: dict[int, str]) -> str:
-    """A sorted list of code points, each with a range of replacement code points."""
-    offsets, targets = [0], []
-    for text in table.values():
-        targets += map(ord, text)
-        offsets.append(len(targets))
-    return (
-        f"constexpr std::uint32_t {name}_keys[] = {{{numbers(list(table))}}};\n"
-        f"constexpr std::uint32_t {name}_offsets[] = {{{numbers(offsets)}}};\n"
-        f"constexpr std::uint32_t {name}_targets[] = {{{numbers(targets) or '0'}}};\n"
-    )
-
-
-def main(output: str) -> None:
-    records: dict[tuple[int, int], int] = {}
-    pages: dict[tuple[int, ...], int] = {}
-    page_of, lower_expansions, decompositions = [], {}, {}
-    for first in range(0, 0x110000, PAGE):
-        page = []
-        for code in range(first, first + PAGE):
-            c = chr(code)
-            lower = c.lower()
-            delta = ord(lower) - code if len(lower) == 1 else 0
-            bits = flags(c)
-            page.append(records.setdefault((bits, delta), len(records)))
-            if bits & LOWER_EXPANDS:
-                lower_expansions[code] = lower
-            if bits & DECOMPOSES and not 0xAC00 <= code <= 0xD7A3:  # Hangul syllables follow a formula
-                parts = unicodedata.normalize("NFKD", c)
-                decompositions[code] = "".join(p for p in parts if not unicodedata.combining(p))
-        page_of.append(pages.setdefault(tuple(page), len(pages)))
-    body = ",\n".join(f"{{{bits}, {delta}}}" for bits, delta in records)
-    Path(output).write_text(
-        f"// Generated by tools/unicode_tables.py from Unicode {unicodedata.unidata_version}.\n"
-        f"constexpr Character records[] = {{{body}}};\n"
-        f"constexpr std::uint16_t page_of[] = {{{numbers(page_of)}}};\n"
-        f"constexpr std::uint16_t pages[] = {{{numbers([r for page in pages for r in page])}}};\n"
-        + expansions("lower", lower_expansions)
-        + expansions("decompose", decompositions),
-        encoding="utf-8",
-    )
+    separator = ",\n"  # no line longer than compilers and readers like
+    return f"constexpr {element} {name}[] = {{{separator.join(lines)}}};"
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1] == "--record":
+        record(unicodedata.unidata_version)
+    else:
+        write(Path(sys.argv[1]))

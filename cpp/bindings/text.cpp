@@ -1,5 +1,6 @@
 // Text to counts, for Python.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
 #include <string>
@@ -8,6 +9,7 @@
 #include "bindings/arrays.h"
 #include "bindings/text_arguments.h"
 #include "text/counter.h"
+#include "text/unicode.h"
 
 namespace genus::bindings {
 namespace {
@@ -91,9 +93,38 @@ Rows known_rows(const TokenSource& source, const Vocabulary& words, NGramRange r
       without_gil([&] { return count_known<double>(source, words, range, n_hash, binary, n_threads); }));
 }
 
+using ExpansionArrays = std::tuple<In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>>;
+
+Expansions expansions(const ExpansionArrays& arrays) {
+  const auto& [keys, offsets, targets] = arrays;
+  return {view(keys), view(offsets), view(targets)};
+}
+
+// The tables of the interpreter that runs, which need not be the one that genus was compiled with.
+void bind_unicode(nb::module_& m) {
+  m.def("use_unicode", &use_unicode, "version"_a,
+        "Whether the tables of this Unicode version are compiled in.");
+  m.def(
+      "use_characters",
+      [](const In<std::int32_t>& records, const In<std::uint16_t>& page_of, const In<std::uint16_t>& pages,
+         const ExpansionArrays& lower, const ExpansionArrays& nfkd) {
+        use_characters({{reinterpret_cast<const Character*>(records.data()), records.size() / 2},
+                        view(page_of),
+                        view(pages),
+                        expansions(lower),
+                        expansions(nfkd)});
+      },
+      "records"_a, "page_of"_a, "pages"_a, "lower"_a, "nfkd"_a,
+      "Tables made by genus.text.characters, which must stay where they are.");
+  const auto version = nb::cast<std::string>(nb::module_::import_("unicodedata").attr("unidata_version"));
+  if (!use_unicode(version)) nb::module_::import_("genus.text.characters").attr("teach")(m);
+}
+
 }  // namespace
 
 void bind_text(nb::module_& m) {
+  bind_unicode(m);
+
   nb::class_<TextOptions>(m, "TextOptions", "How texts are cut into tokens and n-grams.")
       .def(nb::new_(&make_options), "analyzer"_a, "accents"_a, "lowercase"_a, "split_unspaced"_a,
            "min_length"_a, "min_n"_a, "max_n"_a, "edges"_a);

@@ -1,5 +1,7 @@
 #include "bindings/text_arguments.h"
 
+#include <nanobind/stl/string.h>
+
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -42,7 +44,25 @@ void check_length(std::size_t row, std::size_t length) {
         ("row " + std::to_string(row) + ": the text is longer than 2^30 characters").c_str());
 }
 
-Text view_of_str(PyObject* s) {
+#ifdef Py_LIMITED_API
+// The stable ABI does not show how a str lies in memory. It gives UTF-8: for ASCII, the str's own bytes; for
+// other texts a copy that the str keeps. A str with lone surrogates has no UTF-8, and is copied for this
+// call.
+Text view_of_str(PyObject* s, std::vector<std::function<void()>>& releases) {
+  Py_ssize_t size = 0;
+  const char* utf8 = PyUnicode_AsUTF8AndSize(s, &size);
+  if (utf8 != nullptr) {
+    const bool ascii = size == PyUnicode_GetLength(s);
+    return {utf8, static_cast<std::size_t>(size), ascii ? Text::Encoding::ascii : Text::Encoding::utf8};
+  }
+  PyErr_Clear();
+  Py_UCS4* codes = PyUnicode_AsUCS4Copy(s);
+  if (codes == nullptr) throw nb::python_error();
+  releases.emplace_back([codes] { PyMem_Free(codes); });
+  return {codes, static_cast<std::size_t>(PyUnicode_GetLength(s)), Text::Encoding::ucs4};
+}
+#else
+Text view_of_str(PyObject* s, std::vector<std::function<void()>>&) {
   const auto encoding = [&] {
     if (PyUnicode_IS_ASCII(s)) return Text::Encoding::ascii;
     switch (PyUnicode_KIND(s)) {
@@ -56,6 +76,7 @@ Text view_of_str(PyObject* s) {
   };
   return {PyUnicode_DATA(s), static_cast<std::size_t>(PyUnicode_GET_LENGTH(s)), encoding()};
 }
+#endif
 
 bool is_null(const ArrowArray& array, std::int64_t i) {
   if (array.null_count == 0 || array.n_buffers == 0 || array.buffers[0] == nullptr) return false;
@@ -119,17 +140,18 @@ void Texts::borrow_sequence(nb::handle source) {
   // A tuple of our own: the caller's list may change while the GIL is released, the tuple cannot.
   owner_ = nb::steal(PySequence_Tuple(source.ptr()));
   if (!owner_.is_valid()) throw nb::python_error();
-  const auto n = static_cast<std::size_t>(PyTuple_GET_SIZE(owner_.ptr()));
+  const std::size_t n = nb::len(owner_);
   views_.reserve(n);
   constexpr std::size_t ahead = 8;
   for (std::size_t row = 0; row < n; ++row) {
     if (row + ahead < n)
-      __builtin_prefetch(PyTuple_GET_ITEM(owner_.ptr(), static_cast<Py_ssize_t>(row + ahead)));
-    PyObject* item = PyTuple_GET_ITEM(owner_.ptr(), static_cast<Py_ssize_t>(row));
+      __builtin_prefetch(NB_TUPLE_GET_ITEM(owner_.ptr(), static_cast<Py_ssize_t>(row + ahead)));
+    PyObject* item = NB_TUPLE_GET_ITEM(owner_.ptr(), static_cast<Py_ssize_t>(row));
     if (!PyUnicode_Check(item))
-      throw nb::type_error(
-          ("row " + std::to_string(row) + ": expected a text (str), got " + Py_TYPE(item)->tp_name).c_str());
-    views_.push_back(view_of_str(item));
+      throw nb::type_error(("row " + std::to_string(row) + ": expected a text (str), got " +
+                            nb::cast<std::string>(nb::handle(item).type().attr("__name__")))
+                               .c_str());
+    views_.push_back(view_of_str(item, releases_));
     check_length(row, views_.back().length);
   }
 }

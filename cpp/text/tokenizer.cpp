@@ -59,6 +59,25 @@ bool is_ascii(const Text& text) {
   return any < 0x80;
 }
 
+// UTF-8 of the first 256 characters, written with a byte for each; false where there are others, or damaged
+// bytes.
+bool to_latin1(const Text& text, std::vector<std::uint8_t>& out) {
+  const auto* p = static_cast<const std::uint8_t*>(text.data);
+  out.resize(text.length);
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < text.length; ++i) {
+    const std::uint8_t byte = p[i];
+    if (byte < 0x80) {
+      out[n++] = byte;
+      continue;
+    }
+    if ((byte != 0xc2 && byte != 0xc3) || i + 1 == text.length || (p[i + 1] & 0xc0) != 0x80) return false;
+    out[n++] = static_cast<std::uint8_t>(byte << 6 | (p[++i] & 0x3f));
+  }
+  out.resize(n);
+  return true;
+}
+
 // The first 256 characters as a table: none of them grows or looks at its neighbours when lowered.
 struct Latin1 {
   std::array<std::uint8_t, 256> lower;
@@ -144,8 +163,12 @@ void Tokenizer::operator()(const Text& text, std::vector<Token>& tokens) {
     }
     return bytes_.keep(text.length);
   }
-  if (in_words && text.encoding == Encoding::latin1 && options_.accents == TokenizerOptions::Accents::keep)
-    return latin1_words(static_cast<const std::uint8_t*>(text.data), text.length, tokens);
+  if (in_words && options_.accents == TokenizerOptions::Accents::keep) {
+    if (text.encoding == Encoding::latin1)
+      return latin1_words(static_cast<const std::uint8_t*>(text.data), text.length, tokens);
+    if (text.encoding == Encoding::utf8 && to_latin1(text, latin1_))
+      return latin1_words(latin1_.data(), latin1_.size(), tokens);
+  }
   decode(text);
   normalise();
   if (in_words) {

@@ -78,6 +78,7 @@ class Tokenizer {
   Arena bytes_;                        // the texts in lower case, UTF-8
   std::vector<std::uint64_t> mask_;    // a bit per byte of ASCII text: part of a word?
   std::vector<std::uint32_t> starts_;  // byte offsets of characters
+  std::vector<std::uint8_t> latin1_;   // a text of the first 256 characters
   Codes codes_, spare_;                // code points of the text
 };
 

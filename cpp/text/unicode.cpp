@@ -6,16 +6,31 @@
 namespace genus {
 namespace {
 
+struct CompiledVersion {
+  std::string_view version;
+  std::span<const std::uint16_t> page_of;
+};
+
 #include "unicode_tables.inc"
 
 constexpr std::uint32_t page_size = 128;
 constexpr std::uint32_t capital_sigma = 0x3a3, small_sigma = 0x3c3, final_sigma = 0x3c2;
 
-std::span<const std::uint32_t> expansion(std::uint32_t code, std::span<const std::uint32_t> keys,
-                                         std::span<const std::uint32_t> offsets,
-                                         const std::uint32_t* targets) {
-  const auto at = std::lower_bound(keys.begin(), keys.end(), code) - keys.begin();
-  return {targets + offsets[at], targets + offsets[at + 1]};
+constexpr CharacterTable compiled(const CompiledVersion& version) {
+  return {records,
+          version.page_of,
+          pages,
+          {lower_keys, lower_offsets, lower_targets},
+          {nfkd_keys, nfkd_offsets, nfkd_targets}};
+}
+
+// The state of the whole process, as the interpreter's own tables are.
+constinit CharacterTable table = compiled(*std::rbegin(compiled_versions));
+
+std::span<const std::uint32_t> expansion(std::uint32_t code, const Expansions& all) {
+  const auto at =
+      static_cast<std::size_t>(std::lower_bound(all.keys.begin(), all.keys.end(), code) - all.keys.begin());
+  return all.targets.subspan(all.offsets[at], all.offsets[at + 1] - all.offsets[at]);
 }
 
 // A sigma ends a word when a cased letter comes before it and none after it, not counting ignorable ones.
@@ -41,7 +56,18 @@ void append_hangul(std::uint32_t code, std::vector<std::uint32_t>& out) {
 
 const Character& character(std::uint32_t code) {
   if (code >= 0x110000) code = 0xfffd;  // only damaged UTF-8 can lead here
-  return records[pages[page_of[code / page_size] * page_size + code % page_size]];
+  return table.records[table.pages[table.page_of[code / page_size] * page_size + code % page_size]];
+}
+
+bool use_unicode(std::string_view version) {
+  const auto found = std::ranges::find(compiled_versions, version, &CompiledVersion::version);
+  if (found == std::end(compiled_versions)) return false;
+  table = compiled(*found);
+  return true;
+}
+
+void use_characters(const CharacterTable& other) {
+  table = other;
 }
 
 void append_lower(std::span<const std::uint32_t> text, std::vector<std::uint32_t>& out) {
@@ -55,7 +81,7 @@ void append_lower(std::span<const std::uint32_t> text, std::vector<std::uint32_t
     if (code == capital_sigma) {
       out.push_back(ends_word(text, i) ? final_sigma : small_sigma);
     } else if (c.is(Character::lower_expands)) {
-      const auto more = expansion(code, lower_keys, lower_offsets, lower_targets);
+      const auto more = expansion(code, table.lower);
       out.insert(out.end(), more.begin(), more.end());
     } else {
       out.push_back(code + static_cast<std::uint32_t>(c.lower_delta));
@@ -73,7 +99,7 @@ void append_without_accents(std::span<const std::uint32_t> text, bool ascii_only
     } else if (0xac00 <= code && code <= 0xd7a3) {
       append_hangul(code, out);
     } else {
-      const auto parts = expansion(code, decompose_keys, decompose_offsets, decompose_targets);
+      const auto parts = expansion(code, table.nfkd);
       out.insert(out.end(), parts.begin(), parts.end());
     }
   }

@@ -10,6 +10,7 @@
 
 #include "base/binomial.h"
 #include "base/fixed_point.h"
+#include "base/mutex.h"
 #include "base/random.h"
 #include "base/thread_memory.h"
 #include "topics/topic_start.h"
@@ -278,7 +279,7 @@ class Sweep {
   std::int64_t number_;
   const ChainStates<Own>& chains_;
   SweepMemory& memory_;
-  std::mutex background_lock_;
+  Mutex background_lock_;
   std::optional<TopicStart> start_;        // in the first sweep
   std::vector<double> background_totals_;  // in all others: per chain
 };

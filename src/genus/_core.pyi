@@ -12,6 +12,26 @@ def simd_levels() -> list[str]:
     The instruction sets that kernels were compiled for and this machine has, the widest last.
     """
 
+def use_unicode(version: str) -> bool:
+    """Whether the tables of this Unicode version are compiled in."""
+
+def use_characters(
+    records: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    page_of: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    pages: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    lower: tuple[
+        Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ],
+    nfkd: tuple[
+        Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ],
+) -> None:
+    """Tables made by genus.text.characters, which must stay where they are."""
+
 class TextOptions:
     """How texts are cut into tokens and n-grams."""
 
