@@ -6,6 +6,7 @@
 
 #include "base/vector_loops.h"
 #include "bindings/arrays.h"
+#include "documents/document_keys.h"
 #include "documents/document_mixture.h"
 #include "documents/inverted_index.h"
 
@@ -46,6 +47,19 @@ IndexView index_of(const nb::handle& object) {
 template <class Value>
 void add_for(nb::module_& m) {
   using namespace nb::literals;
+  m.def(
+      "document_keys",
+      [](const In<std::int64_t>& rows, const In<std::int32_t>& columns, const In<Value>& counts,
+         int n_threads) {
+        const auto documents = csr<Value>(rows, columns, counts);
+        std::vector<std::uint64_t> keys;
+        {
+          const nb::gil_scoped_release released;
+          keys = document_keys(documents, n_threads);
+        }
+        return give(std::move(keys));
+      },
+      "rows"_a.noconvert(), "columns"_a.noconvert(), "counts"_a.noconvert(), "n_threads"_a);
   m.def(
       "add_mixtures",
       [](const nb::object& index, const In<double>& values, const In<double>& factors,
@@ -120,6 +134,16 @@ void bind_documents(nb::module_& m) {
   add_for<double>(m);
   add_for<float>(m);
   add_for<std::int64_t>(m);
+  m.def(
+      "receipt_hashes",
+      [](const In<std::uint64_t>& contents, const In<std::uint64_t>& labels, const In<std::int32_t>& codes,
+         const In<std::int64_t>& weights) {
+        require(codes.size() == contents.size() && weights.size() == contents.size() &&
+                    within(view(codes), static_cast<std::int64_t>(labels.size())),
+                "receipt: one class and one weight for each document are needed");
+        return give(receipt_hashes(view(contents), view(labels), view(codes), view(weights)));
+      },
+      "contents"_a.noconvert(), "labels"_a.noconvert(), "codes"_a.noconvert(), "weights"_a.noconvert());
   m.def(
       "cut_blocks",
       [](const In<std::int64_t>& class_starts) {

@@ -9,6 +9,7 @@
 #include "bindings/arrays.h"
 #include "bindings/text_arguments.h"
 #include "text/counter.h"
+#include "text/text_keys.h"
 #include "text/unicode.h"
 
 namespace genus::bindings {
@@ -124,6 +125,19 @@ void bind_unicode(nb::module_& m) {
 
 void bind_text(nb::module_& m) {
   bind_unicode(m);
+
+  m.def(
+      "text_keys",
+      [](nb::handle source, int n_threads) {
+        const Texts texts(source);
+        std::vector<std::uint64_t> keys;
+        {
+          const nb::gil_scoped_release released;
+          keys = text_keys(texts.views(), n_threads);
+        }
+        return give(std::move(keys));
+      },
+      "texts"_a, "n_threads"_a);
 
   nb::class_<TextOptions>(m, "TextOptions", "How texts are cut into tokens and n-grams.")
       .def(nb::new_(&make_options), "analyzer"_a, "accents"_a, "lowercase"_a, "split_unspaced"_a,

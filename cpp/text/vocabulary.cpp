@@ -1,6 +1,7 @@
 #include "text/vocabulary.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <stdexcept>
@@ -121,8 +122,9 @@ void TableBuilder::enter(std::uint64_t hash, std::uint64_t key, std::int32_t col
   std::size_t i = Vocabulary::place(hash, n_buckets);
   while (!buckets[i].has_room()) i = i + 1 == n_buckets ? 0 : i + 1;
   const auto free = static_cast<std::size_t>(std::countr_zero(buckets[i].places(0)));
-  buckets[i].keys[free] = key;
   buckets[i].columns[free] = column;
+  // Last: another thread may be looking for words.
+  std::atomic_ref(buckets[i].keys[free]).store(key, std::memory_order_release);
 }
 
 void TableBuilder::enter_word(const Token& word, std::int32_t column) {

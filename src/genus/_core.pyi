@@ -32,6 +32,8 @@ def use_characters(
 ) -> None:
     """Tables made by genus.text.characters, which must stay where they are."""
 
+def text_keys(texts: object, n_threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
 class TextOptions:
     """How texts are cut into tokens and n-grams."""
 
@@ -1119,6 +1121,27 @@ def information_gain(
     n_threads: int,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 @overload
+def document_keys(
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_threads: int,
+) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+@overload
+def document_keys(
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    counts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_threads: int,
+) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+@overload
+def document_keys(
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_threads: int,
+) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+@overload
 def add_mixtures(
     index: object,
     values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -1238,6 +1261,12 @@ def top_slots(
     Annotated[NDArray[numpy.int64], dict(shape=(None, None))],
     Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
 ]: ...
+def receipt_hashes(
+    contents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    labels: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
 def cut_blocks(
     class_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...

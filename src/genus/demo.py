@@ -82,7 +82,7 @@ QUESTIONS = (
 )
 VAGUE_QUESTIONS = (
     "parse an xml document",
-    "square root",  # of math and of cmath
+    "logarithm",  # of math, cmath and decimal
     "open a connection to a server",
     "wait for a process to end",  # too vague even for a chapter
 )

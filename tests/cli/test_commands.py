@@ -302,6 +302,10 @@ def test_inspect_shows_settings_classes_and_words(model, capsys):
     about = as_json(capsys, "inspect", model, "--words", "3")
     assert (about["model"], about["documents"], about["n_classes"]) == ("MultinomialNB", 8, 2)
     assert [len(entry["words"]) for entry in about["classes"]] == [3, 3]
+    receipt = TextClassifier.load(model).receipt_
+    assert about["receipt"] == {"documents": 8, "sum": str(receipt)}
+    assert main(["inspect", model]) == 0
+    assert str(receipt) in capsys.readouterr().out
     assert main(["inspect", model, "--class", "spam"]) == 0
     out = capsys.readouterr().out
     assert "claim" in out

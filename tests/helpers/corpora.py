@@ -28,6 +28,8 @@ def collections(draw, min_documents=1):
 
 def assert_same_model(a, b):
     x, y = a._get_state(), b._get_state()
+    if ("receipt_sum" in x) != ("receipt_sum" in y):  # only public methods keep a receipt
+        x, y = ({key: value for key, value in part.items() if not key.startswith("receipt_")} for part in (x, y))
     assert x.keys() == y.keys()
     for name, value in x.items():
         if isinstance(value, np.ndarray):

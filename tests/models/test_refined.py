@@ -222,7 +222,7 @@ def test_a_saved_model_answers_the_same(tmp_path, focus):
 def test_hostile_arrays_do_no_harm(data):
     X, y = corpus(n=20, n_classes=3, seed=13)
     state = RefinedNB(focus=1.0).fit(X, y)._get_state()
-    name = data.draw(st.sampled_from(sorted(n for n in state if n != "labels")))
+    name = data.draw(st.sampled_from(sorted(n for n in state if n != "labels" and not n.startswith("receipt_"))))
     array = state[name].copy()
     if not array.size or array.dtype == bool:
         return
@@ -242,7 +242,7 @@ def test_hostile_arrays_do_no_harm(data):
 def test_state_that_does_not_fit_is_refused():
     X, y = corpus(n=20, seed=14)
     state = RefinedNB().fit(X, y)._get_state()
-    for name in state:
+    for name in state.keys() - {"receipt_documents", "receipt_sum"}:  # which older files lack
         with pytest.raises(ValueError, match="lacks"):
             RefinedNB()._set_state({key: value for key, value in state.items() if key != name})
     with pytest.raises(ValueError, match="table_indptr must rise from 0 to"):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
+UInt64 = NDArray[np.uint64]
 Float32 = NDArray[np.float32]
 Seed = int | np.random.RandomState | None
 State = Mapping[str, Any]  # what was learned, as a model file gives it: of any type until it is checked
@@ -137,3 +138,10 @@ def available_cores() -> int:
 def describe(value: object) -> str:
     """A short name of what came, for error messages."""
     return type(value).__name__
+
+
+def mix64(x: UInt64) -> UInt64:
+    """SplitMix64's finaliser: 64 bits of which each depends on all of the input."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

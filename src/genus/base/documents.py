@@ -1,23 +1,25 @@
 """What a model of documents remembers: the documents themselves, and their exact sums by class.
 
 Documents keep the order in which they came; their position is their number. Merging puts those of the other
-model behind, unlearning closes the gap: the result is the model of the remaining documents, bit for bit.
+model behind, unlearning closes the gap. What is computed from documents goes through them in another order, which
+depends on the documents alone (`Documents.in_order`): the result is the model of these documents, bit for bit, in
+whatever order and parts they were learned.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from genus.base.arrays import CHECKED_AT_ONCE, Float64, Int32, Int64, State
+from genus import _core
+from genus.base.arrays import CHECKED_AT_ONCE, Float64, Int32, Int64, State, UInt64, mix64
 from genus.base.labels import Labels, positions
 from genus.base.rows import SparseRows, canonical, spread_ranges, stack_rows, take_rows
 from genus.base.statistics import _NEVER_LEARNED, ONE, Accumulator, Batch, ClassCounts
-
-UInt64 = NDArray[np.uint64]
 
 # As they are kept, with their types.
 _ARRAYS = {
@@ -107,6 +109,17 @@ class Documents:
         order = np.argsort(keys, kind="stable")
         return keys[order], order
 
+    @property
+    def order(self) -> Int64:
+        """The numbers of the documents in an order that does not depend on how they came, but for equal ones."""
+        return self._sorted_keys[1]
+
+    @property
+    def in_order(self) -> Documents:
+        """The same documents in this order: sums of floating-point numbers over them are equal to the bit."""
+        order = self.order
+        return Documents(self.counts, take_rows(self.rows, order), self.codes[order], self.weights[order])
+
     def locate(self, batch: Batch, *, distinct: bool) -> Int64:
         """The number of a document equal to each of the batch's in words, class and weight; -1 where none is.
 
@@ -164,17 +177,28 @@ class DocumentAccumulator(Accumulator):
             self._documents.check()
             self._documents_checked = True
         if self._documents is None or self._new:
-            old = self._documents
-            parts = [] if old is None else [(old.rows, old.labels, old.codes, old.weights)]
-            parts += self._new
-            self._documents = Documents(
-                counts,
-                stack_rows([rows for rows, *_ in parts], counts.n_words),
-                np.concatenate([positions(labels, counts.labels)[codes] for _, labels, codes, _ in parts]),
-                np.concatenate([weights for *_, weights in parts]),
-            )
-            self._new = []
+            with self.lock:
+                if self._documents is None or self._new:  # no other thread has done it meanwhile
+                    self._documents = self._with_new(counts)
+                    self._new = []  # last: who finds nothing new reads the documents
         return self._documents
+
+    def _with_new(self, counts: ClassCounts) -> Documents:
+        old = self._documents
+        parts = [] if old is None else [(old.rows, old.labels, old.codes, old.weights)]
+        parts += self._new
+        return Documents(
+            counts,
+            stack_rows([rows for rows, *_ in parts], counts.n_words),
+            np.concatenate([positions(labels, counts.labels)[codes] for _, labels, codes, _ in parts]),
+            np.concatenate([weights for *_, weights in parts]),
+        )
+
+    def writable(self) -> Self:
+        with self.lock:
+            other = super().writable()
+            other._new = list(self._new)
+        return other
 
     def own_classes(self, batch: Batch, n_threads: int = 1) -> Int32:
         return self.documents(n_threads).codes[self.numbers_of(batch, n_threads)]
@@ -254,14 +278,5 @@ def equal_documents(documents: Documents) -> tuple[Int64, Int64]:
 
 def _keys(rows: SparseRows, codes: Int32, weights: Int64) -> UInt64:
     """64 bits by which equal documents are found."""
-    words = _mix(rows.indices.astype(np.uint64) ^ _mix(np.asarray(rows.data, dtype=np.float64).view(np.uint64)))
-    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(words, dtype=np.uint64)))
-    keys: UInt64 = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
-    return _mix(keys + _mix(codes.astype(np.uint64)) + _mix(~weights.astype(np.uint64)))
-
-
-def _mix(x: UInt64) -> UInt64:
-    """splitmix64's finisher."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    keys: UInt64 = _core.document_keys(rows.indptr, rows.indices, rows.data, 1)
+    return mix64(keys + mix64(codes.astype(np.uint64)) + mix64(~weights.astype(np.uint64)))

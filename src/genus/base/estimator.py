@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
@@ -29,11 +30,13 @@ from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, State, n_threads
 from genus.base.documents import DocumentAccumulator, Documents
 from genus.base.labels import Labels, encode_labels
+from genus.base.locks import Lock
 from genus.base.posterior import best_of, score_blocks, top_of
 from genus.base.protocol import BaseEstimator, ClassifierMixin
+from genus.base.receipt import NeverLearnedError, Receipt, row_contents
 from genus.base.rows import MatrixLike, SparseRows, add_duplicates, slice_rows, to_rows, width_of
 from genus.base.score_table import ScoreTable
-from genus.base.statistics import Accumulator, Batch, ClassCounts
+from genus.base.statistics import Accumulator, Batch, ClassCounts, fixed_weights
 from genus.base.validation import check_count, check_labels, check_not_negative, check_weights, refuse_missing
 
 if TYPE_CHECKING:
@@ -46,6 +49,22 @@ Method = TypeVar("Method", bound=Callable[..., object])
 def only_if(check: Callable[[GenerativeClassifier[Any]], bool]) -> Callable[[Method], Method]:
     """A method that only models have for which the check holds: `hasattr` says so."""
     return cast("Callable[[Method], Method]", available_if(check))
+
+
+def learning(method: Method) -> Method:
+    """A method that changes what a model has learned: on a copy, which takes its place at once, and one at a time."""
+
+    @wraps(method)
+    def learn(self: GenerativeClassifier[Any], *args: Any, **kwargs: Any) -> GenerativeClassifier[Any]:
+        with self._writing:
+            other = copy(self)
+            if self._is_fitted():
+                other._accumulator = self._accumulator.writable()
+            method(other, *args, **kwargs)
+            self.__dict__ = other.__dict__
+        return self
+
+    return cast("Method", learn)
 
 
 def _can_learn_more(model: GenerativeClassifier[Any]) -> bool:
@@ -81,6 +100,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
     _accumulator: Accumulator
     _fitted_counting_params: dict[str, object]
     _parameters_cache: Table | None
+    _receipt: Receipt | None = None  # of documents that were learned by public methods
 
     def _check_parameters(self) -> None:
         """Raise ValueError for an invalid constructor parameter."""
@@ -125,6 +145,13 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
 
     # Learning
 
+    @property
+    def receipt_(self) -> Receipt | None:
+        """What was learned, in short: see `genus.base.receipt`. None where that is not known."""
+        check_is_fitted(self)
+        return self._receipt
+
+    @learning
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from documents and their labels, forgetting what was learned before.
 
@@ -143,9 +170,17 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         """
         refuse_missing(y)
         X, y = validate_data(self, X, y, accept_sparse="csr")
-        return self._fit_rows(self._training_rows(X), y, sample_weight)
+        rows, nothing = self._training_rows(X), self._no_receipt()
+        self._fit_rows(rows, y, sample_weight)
+        if nothing is not None:
+            labels, codes = encode_labels(check_labels(y))
+            weights = fixed_weights(check_weights(sample_weight, rows.n_rows), rows.n_rows)
+            contents = row_contents(rows, n_threads(self.n_jobs))
+            self._receipt = nothing.plus(Receipt.of(contents, labels, codes, weights))
+        return self
 
     @only_if(_can_learn_more)
+    @learning
     def partial_fit(
         self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -168,17 +203,23 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         -------
         self
         """
+        before = self._receipt if self._is_fitted() else self._no_receipt()
         grows = not self._is_fitted() or width_of(X) > self.n_features_in_
         if grows:
             matrix = check_array(X, accept_sparse="csr", estimator=self, input_name="X")
         else:
             matrix = validate_data(self, X, reset=False, accept_sparse="csr")
-        self._partial_fit_rows(self._training_rows(matrix), y, sample_weight, classes)
+        self._check_parameters()
+        rows = self._training_rows(matrix)
+        batch = self._batch(rows, y, sample_weight, classes)
+        self._learn_batch(batch)
+        self._receipt = self._receipt_with(before, rows, batch)
         if grows:
             validate_data(self, X, reset=True, skip_check_array=True)  # the names of the new columns
         return self
 
     @only_if(_can_unlearn)
+    @learning
     def unlearn(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Remove documents, exactly as if they had never been learned.
 
@@ -197,14 +238,28 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         Raises
         ------
         ValueError
-            If these documents were never learned, or no other document would be left. The model is then
-            unchanged.
+            If one of these documents was never learned with its label and weight, or no other document would be
+            left. The model is then unchanged.
         """
         check_is_fitted(self)
         matrix = validate_data(self, X, reset=False, accept_sparse="csr")
-        return self._unlearn_rows(self._training_rows(matrix), y, sample_weight)
+        self._check_parameters()
+        rows = self._training_rows(matrix)
+        batch = self._batch(rows, y, sample_weight)
+        left, receipt = self._without(batch), self._receipt
+        if receipt is not None:
+            try:
+                receipt = receipt.without(self._receipt_of(rows, batch))
+            except NeverLearnedError as error:
+                raise ValueError(
+                    f"cannot unlearn documents that were never learned: row {error.number} with this label and weight."
+                ) from None
+        self._set_statistics(left)
+        self._receipt = receipt
+        return self
 
     @only_if(_can_unlearn)
+    @learning
     def merge(self, other: Self) -> Self:
         """Add all that another model has learned, as if this one had learned it.
 
@@ -225,7 +280,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         for name in mine.keys() - {"n_jobs"}:
             if not np.array_equal(mine[name], theirs[name]):
                 raise ValueError(f"cannot merge models with different {name}: {mine[name]!r} and {theirs[name]!r}.")
+        receipt = None if self._receipt is None or other._receipt is None else self._receipt.plus(other._receipt)
         self._set_statistics(self._accumulator.merged(other._accumulator, n_threads(self.n_jobs)))
+        self._receipt = receipt
         return self
 
     def set_params(self, **params: object) -> Self:
@@ -265,21 +322,47 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         classes: ArrayLike | None = None,
     ) -> Self:
         self._check_parameters()
+        return self._learn_batch(self._batch(rows, y, sample_weight, classes))
+
+    def _learn_batch(self, batch: Batch) -> Self:
         fitted = self._is_fitted()
         if fitted:
             self._check_counted_alike()
         accumulator = self._accumulator if fitted else self._new_accumulator()
-        accumulator.add(self._batch(rows, y, sample_weight, classes), n_threads(self.n_jobs))
+        accumulator.add(batch, n_threads(self.n_jobs))
         self._fitted_counting_params = self._counting_parameters()
         self._set_statistics(accumulator)
         return self
 
+    @property
+    def _writing(self) -> Lock:
+        """Held by the one who learns."""
+        lock: Lock = self.__dict__.setdefault("_lock", Lock())
+        return lock
+
+    def _now(self) -> Self:
+        """This model as it is now, whatever is learned meanwhile. What is computed for it is kept for both."""
+        now = object.__new__(type(self))
+        now.__dict__ = self.__dict__
+        return now
+
+    @only_if(_can_learn_more)
+    def _writable(self) -> Self:
+        """A copy that can learn while this one answers: nothing that they share is changed."""
+        other = copy(self)
+        other._accumulator = self._accumulator.writable()
+        return other
+
     @only_if(_can_unlearn)
     def _unlearn_rows(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         self._check_parameters()
-        self._check_counted_alike()
-        self._set_statistics(self._accumulator.without(self._batch(rows, y, sample_weight), n_threads(self.n_jobs)))
+        self._set_statistics(self._without(self._batch(rows, y, sample_weight)))
         return self
+
+    def _without(self, batch: Batch) -> Accumulator:
+        """The accumulator as if these documents had never come."""
+        self._check_counted_alike()
+        return self._accumulator.without(batch, n_threads(self.n_jobs))
 
     @only_if(_can_unlearn)
     def _has_counts(self, words: Int32) -> NDArray[np.bool_]:
@@ -317,9 +400,27 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         """Add all documents of `fit` to a new accumulator."""
         accumulator.add(batch, n_threads(self.n_jobs))
 
+    def _no_receipt(self) -> Receipt | None:
+        """The receipt of no documents; None for a model that cannot unlearn them.
+
+        A model that keeps its documents finds them there: it needs no hashes.
+        """
+        if not self._remembers.additive:
+            return None
+        return Receipt(0, 0, None if issubclass(self._remembers, DocumentAccumulator) else ())
+
+    def _receipt_with(self, before: Receipt | None, rows: SparseRows, batch: Batch) -> Receipt | None:
+        """The receipt with more documents; None where it was not known before."""
+        return None if before is None else before.plus(self._receipt_of(rows, batch))
+
+    def _receipt_of(self, rows: SparseRows, batch: Batch) -> Receipt:
+        """The receipt of these documents, as they were given, with the labels and weights of the batch."""
+        return Receipt.of(row_contents(rows, n_threads(self.n_jobs)), batch.labels, batch.codes, batch.weights)
+
     def _set_statistics(self, accumulator: Accumulator) -> None:
         self._accumulator = accumulator
         self._parameters_cache = None
+        self._receipt = None
         self.n_features_in_ = accumulator.n_columns
 
     @property
@@ -328,8 +429,11 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         if parameters is None:
             check_is_fitted(self)
             self._check_parameters()
-            parameters = self._make_parameters(self._accumulator.checked(n_threads(self.n_jobs)))
-            self._parameters_cache = parameters
+            with self._accumulator.lock:
+                parameters = getattr(self, "_parameters_cache", None)  # another thread may have made it meanwhile
+                if parameters is None:
+                    parameters = self._make_parameters(self._accumulator.checked(n_threads(self.n_jobs)))
+                    self._parameters_cache = parameters
         return parameters
 
     @property
@@ -394,7 +498,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
 
     def predict(self, X: MatrixLike) -> Labels:
         """The most probable label of each document, as an array of shape (n_documents,)."""
-        return self._predict_rows(self._check_rows(X))
+        now = self._now()
+        return now._predict_rows(now._check_rows(X))
 
     def _predict_rows(self, rows: SparseRows) -> Labels:
         return np.asarray(self.classes_[self._best_classes(rows)])
@@ -417,7 +522,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
             The most probable first.
         probabilities : array of shape (n_documents, k)
         """
-        return self._predict_top_rows(self._check_rows(X), k)
+        now = self._now()
+        return now._predict_top_rows(now._check_rows(X), k)
 
     def _predict_top_rows(self, rows: SparseRows, k: int) -> tuple[Labels, Float64]:
         k = min(check_count("k", k), len(self.classes_))
@@ -426,11 +532,13 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
 
     def predict_joint_log_proba(self, X: MatrixLike) -> Float64:
         """log p(c, d): an array of shape (n_documents, n_classes), unnormalised."""
-        return self._joint_log_likelihood(self._check_rows(X))
+        now = self._now()
+        return now._joint_log_likelihood(now._check_rows(X))
 
     def predict_log_proba(self, X: MatrixLike) -> Float64:
         """log p(c | d): an array of shape (n_documents, n_classes)."""
-        return self._log_proba_rows(self._check_rows(X))
+        now = self._now()
+        return now._log_proba_rows(now._check_rows(X))
 
     def _log_proba_rows(self, rows: SparseRows) -> Float64:
         return self._normalize(self._joint_log_likelihood(rows))
@@ -507,7 +615,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         ValueError
             If a document is not among those learned.
         """
-        return self._leave_one_out(add_duplicates(self._check_rows(X)), y, sample_weight)
+        now = self._now()
+        return now._leave_one_out(add_duplicates(now._check_rows(X)), y, sample_weight)
 
     @only_if(_can_leave_out)
     def _leave_one_out(self, rows: SparseRows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float64:
@@ -560,7 +669,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
         table = self._table_state()
         counted = self._fitted_counting_params if self._learns_more else {}
         named = {self._state_name(name): value for name, value in counted.items()}
-        return named | self._accumulator.to_state(n_threads(self.n_jobs)) | table
+        receipt = {} if self._receipt is None else self._receipt.to_state()
+        return named | self._accumulator.to_state(n_threads(self.n_jobs)) | table | receipt
 
     def _set_state(self, state: State) -> None:
         """Restore what `_get_state` returned. Shapes are checked here, contents on first use."""
@@ -572,6 +682,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC, Generic[Table]):
             self._set_statistics(how._new_accumulator().restored(state))
             self._fitted_counting_params = counted
             self._parameters_cache = self._table_from_state(state)
+            self._receipt = Receipt.from_state(state)
         except KeyError as error:
             raise ValueError(f"the model's state lacks {error}.") from None
 

@@ -23,6 +23,9 @@ class InvertedIndex:
     ----------
     order : int64 array of shape (n_slots,)
         The number of the document in each slot.
+    ranks : int64 array of shape (n_slots,)
+        Which of several equally near documents comes first: the one of lower rank. In files of the first releases,
+        the one of lower number.
     weights : array of shape (n_slots,)
         The documents' weights c_m.
     class_starts : int64 array of shape (n_classes + 1,)
@@ -43,6 +46,7 @@ class InvertedIndex:
     weights: Float64
     class_weights: Float64
     order: Int64
+    ranks: Int64
 
     @classmethod
     def from_documents(cls, documents: Documents, n_threads: int = 1) -> InvertedIndex:
@@ -50,8 +54,10 @@ class InvertedIndex:
         lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads) / ONE
         inside = (lengths > 0) & (fixed > 0)
         scales = np.divide(1.0, lengths, out=np.zeros(len(lengths)), where=inside)
-        order = np.argsort(codes, kind="stable")
+        order = documents.order[np.argsort(codes[documents.order], kind="stable")]
         order = order[inside[order]]
+        ranks = np.empty(len(codes), dtype=np.int64)
+        ranks[documents.order] = np.arange(len(codes))
         n_classes = documents.counts.n_classes
         sizes = np.bincount(codes[order], minlength=n_classes)
         class_starts = np.concatenate(([0], np.cumsum(sizes)))
@@ -61,7 +67,7 @@ class InvertedIndex:
         )
         class_weights = np.zeros(n_classes, dtype=np.int64)
         np.add.at(class_weights, codes[order], fixed[order])
-        return cls(*index, block_starts, class_starts, fixed[order] / ONE, class_weights / ONE, order)
+        return cls(*index, block_starts, class_starts, fixed[order] / ONE, class_weights / ONE, order, ranks[order])
 
     @cached_property
     def segment_weights(self) -> Float64:
@@ -117,7 +123,8 @@ class InvertedIndex:
         sound = (
             len(self.words) and len(self.run_starts) == len(self.run_blocks) + 1
             and len(self.slots) == len(self.frequencies)
-            and len(self.weights) == len(self.order) and len(self.class_starts) == len(self.class_weights) + 1
+            and len(self.weights) == len(self.order) == len(self.ranks)
+            and len(self.class_starts) == len(self.class_weights) + 1
         )  # fmt: skip
         if not sound:
             raise ValueError("the index's arrays do not belong together.")
@@ -134,7 +141,9 @@ class InvertedIndex:
 
     @classmethod
     def from_state(cls, state: State, n_documents: int) -> InvertedIndex:
-        index = cls(**{name: state[f"index_{name}"] for name in cls.__dataclass_fields__})
+        ranks = state.get("index_ranks", state["index_order"])
+        arrays = {name: state[f"index_{name}"] for name in cls.__dataclass_fields__ if name != "ranks"}
+        index = cls(**arrays, ranks=ranks)
         index.check_shapes()
         if index.order.min(initial=0) < 0 or index.order.max(initial=-1) >= n_documents:
             raise ValueError("the index names documents that are not there.")
@@ -151,7 +160,7 @@ class CosineIndex:
         block_starts = _core.cut_blocks(class_starts)
         order, ones = np.arange(n, dtype=np.int64), np.ones(n)
         index = _core.build_index(rows.indptr, rows.indices, values, ones, order, block_starts, rows.n_columns)
-        self._index = InvertedIndex(*index, block_starts, class_starts, ones, np.array([float(n)]), order)
+        self._index = InvertedIndex(*index, block_starts, class_starts, ones, np.array([float(n)]), order, order)
 
     def __len__(self) -> int:
         return self.rows.n_rows

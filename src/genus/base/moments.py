@@ -326,15 +326,12 @@ class MomentAccumulator(Accumulator):
     def add(self, batch: Batch, n_threads: int) -> None:
         super().add(_VectorBatch(**vars(batch)), n_threads)
 
-    def flush(self, n_threads: int = 1) -> ClassCounts:
-        if self._waiting:
-            added = ClassMoments.of(_concatenate(self._waiting, self._n_columns))
-            check_total(added.counts)
-            self._moments = added if self._moments is None else self._sound().merge(added)
-            self._counts = self._moments.counts
-            self._waiting, self._n_waiting = [], 0
-            self._room = 2.0**62 - float(self._counts.weights.sum(dtype=np.float64))
-        return super().flush(n_threads)
+    def _add_up(self, n_threads: int) -> None:
+        added = ClassMoments.of(_concatenate(self._waiting, self._n_columns))
+        check_total(added.counts)
+        self._moments = added if self._moments is None else self._sound().merge(added)
+        self._counts = self._moments.counts
+        self._room = 2.0**62 - float(self._counts.weights.sum(dtype=np.float64))
 
     def moments(self, n_threads: int = 1) -> ClassMoments:
         """Everything added up, with sound content."""

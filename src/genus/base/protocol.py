@@ -131,6 +131,9 @@ class LearnsMore(Protocol):
         classes: ArrayLike | None = None,
     ) -> Self: ...
 
+    def _writable(self) -> Self:
+        """A copy that can learn while this one answers: nothing that they share is changed."""
+
 
 class LearnsOnline(Protocol):
     """Learns and answers one document at a time, in microseconds."""

@@ -8,6 +8,7 @@ are kept exactly; other values are rounded once, to a multiple of ``2**-FRACTION
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from genus import _core
 from genus.base.arrays import CHECKED_AT_ONCE, Float64, Int32, Int64, State
 from genus.base.labels import LABEL_KINDS, Labels, encode_labels, positions, unite_labels
+from genus.base.locks import Lock
 from genus.base.rows import SparseRows
 
 FRACTION_BITS: int = _core.FRACTION_BITS
@@ -52,10 +54,7 @@ class Batch:
         declared: Labels | None = None,
     ) -> Batch:
         labels, codes = encode_labels(y)
-        if weights is None:
-            fixed = np.full(len(codes), ONE, dtype=np.int64)
-        else:
-            fixed = _core.fixed_lengths(np.arange(len(codes) + 1), weights, 1)
+        fixed = fixed_weights(weights, len(codes))
         declared = labels[:0] if declared is None else declared
         unite_labels(labels, declared)  # refuses labels of different kinds
         return cls(rows, scales, labels, codes, fixed, declared)
@@ -304,6 +303,14 @@ class ClassCounts:
 _NEVER_LEARNED = "cannot unlearn documents that were never learned: counts would fall below zero or be left over."
 
 
+def fixed_weights(weights: Float64 | None, n: int) -> Int64:
+    """Weights of n documents in fixed point, by default 1."""
+    if weights is None:
+        return np.full(n, ONE, dtype=np.int64)
+    fixed: Int64 = _core.fixed_lengths(np.arange(n + 1), weights, 1)
+    return fixed
+
+
 def per_length(scales: Float64, rows: SparseRows, n_threads: int) -> Float64:
     """Scales under which every document counts as one, whatever its length; empty ones add nothing."""
     lengths = _core.fixed_lengths(rows.indptr, rows.data, n_threads) / ONE
@@ -335,6 +342,7 @@ class Accumulator:
     def __init__(self, counts: ClassCounts | None = None, *, checked: bool = True) -> None:
         self._counts = counts
         self._checked = checked
+        self.lock = Lock()  # of who makes what others read
         self._waiting: list[Batch] = []
         self._n_waiting = 0
         self._n_columns = 0 if counts is None else counts.n_words
@@ -398,16 +406,29 @@ class Accumulator:
     def flush(self, n_threads: int = 1) -> ClassCounts:
         """Everything added up."""
         if self._waiting:
-            counts = ClassCounts.from_batch(_concatenate(self._waiting, self._n_columns), n_threads)
-            if self._counts is not None:
-                counts = self.checked(n_threads, settled=False).merge(counts, n_threads)
-            self._counts = counts
-            self._waiting, self._n_waiting = [], 0
-            largest = max(int(counts.counts.max(initial=0)), int(counts.weights.max(initial=0)))
-            self._room = 2.0**62 - largest
+            with self.lock:
+                if self._waiting:  # no other thread has done it meanwhile
+                    self._add_up(n_threads)
+                    self._n_waiting = 0
+                    self._waiting = []  # last: who finds nothing waiting reads the sums
         if self._counts is None:
             raise ValueError("nothing has been learned yet.")
         return self._counts
+
+    def _add_up(self, n_threads: int) -> None:
+        """Add what waits to the sums."""
+        counts = ClassCounts.from_batch(_concatenate(self._waiting, self._n_columns), n_threads)
+        if self._counts is not None:
+            counts = self.checked(n_threads, settled=False).merge(counts, n_threads)
+        self._counts = counts
+        self._room = 2.0**62 - max(int(counts.counts.max(initial=0)), int(counts.weights.max(initial=0)))
+
+    def writable(self) -> Self:
+        """A copy that can be added to while this one is read: nothing that they share is changed."""
+        with self.lock:
+            other = copy(self)
+            other.lock, other._waiting = Lock(), list(self._waiting)
+        return other
 
     def merged(self, other: Accumulator, n_threads: int = 1) -> Accumulator:
         """An accumulator of both sets of documents."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
 from genus.base.arrays import describe
+from genus.base.locks import Lock
 from genus.base.protocol import Label
 from genus.pipeline.protocol import FittedPipeline
 
@@ -20,6 +21,11 @@ class OneByOne:
     """
 
     _pipeline: FittedPipeline
+
+    if TYPE_CHECKING:
+
+        @property
+        def _writing(self) -> Lock: ...
 
     def learn_one(self, text: str, label: Label, sample_weight: float = 1.0) -> Self:
         """Learn one more text. New words and new classes may come at any time.
@@ -46,7 +52,8 @@ class OneByOne:
             raise ValueError(f"sample_weight must be finite and not negative, got {sample_weight!r}.")
         if not hasattr(self, "_pipeline") or not self._pipeline.learns_online:
             return self.partial_fit([text], [label], [sample_weight])  # type: ignore[attr-defined,no-any-return]
-        self._pipeline.learn_one(text, label, float(sample_weight))
+        with self._writing:
+            self._pipeline.learn_one(text, label, float(sample_weight))
         return self
 
     def predict_one(self, text: str) -> Any:

@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from genus.base.arrays import Float64, Int64
 from genus.base.labels import Labels
+from genus.base.locks import Lock
 from genus.base.protocol import HasTree, Label, MarksWords, RemembersDocuments, TellsNodes, offers
+from genus.base.receipt import Receipt
 from genus.explain import HiddenNode
 from genus.models.relevance.marking import MarkedText, Review, mark_spans
 from genus.pipeline.protocol import FittedPipeline
@@ -29,7 +31,12 @@ class ModelQuestions:
     _pipeline: FittedPipeline
     _training_texts: TrainingTexts | None = None  # those of the last question for similar ones
 
+    _receipt: Receipt | None
+
     if TYPE_CHECKING:
+
+        @property
+        def _writing(self) -> Lock: ...
 
         def _class_number(self, label: Label) -> int: ...
 
@@ -65,7 +72,11 @@ class ModelQuestions:
         Only models that remember their documents ("tdm", "kdc", "knn") can. Otherwise as `unlearn`.
         """
         self._with_documents()
-        self._pipeline.unlearn_documents(numbers)
+        with self._writing:
+            parts, receipt = self._pipeline.writable(), self._receipt
+            parts.unlearn_documents(numbers)
+            gone = np.atleast_1d(np.asarray(numbers, dtype=np.int64))
+            self._pipeline, self._receipt = parts, None if receipt is None else receipt.without_numbers(gone)
         return self
 
     def similar(self, text: str, k: int = 10) -> list[SimilarText]:

@@ -19,6 +19,7 @@ from genus.auto.encoders import encoder_for
 from genus.auto.request import Request
 from genus.base.arrays import Float64, n_threads
 from genus.base.labels import Labels, encode_labels
+from genus.base.locks import Lock
 from genus.base.progress import searching
 from genus.base.protocol import (
     BaseEstimator,
@@ -30,8 +31,10 @@ from genus.base.protocol import (
     State,
     offers,
 )
+from genus.base.receipt import Receipt
 from genus.classifier.one_by_one import OneByOne
 from genus.classifier.questions import ModelQuestions
+from genus.classifier.receipts import no_receipt, numbers_documents, numbers_of, with_labeled, with_texts, without_texts
 from genus.errors import ModelFileError
 from genus.explain import Explanation
 from genus.io import model_file as persistence
@@ -130,6 +133,7 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
     """
 
     _pipeline: FittedPipeline
+    _receipt: Receipt | None = None
     leaderboard_: list[dict[str, Any]]
     search_cut_short_: bool
 
@@ -193,14 +197,21 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
             classifies by names and descriptions alone, and `partial_fit` goes on from there.
         """
         if self._is_auto:
-            self._take(self._choose(texts, labels, sample_weight, groups, unlabeled, classes))
+            given = as_texts(texts)
+            with self._writing:
+                choice = self._choose(given, labels, sample_weight, groups, unlabeled, classes)
+                receipt = with_labeled(no_receipt(choice.pool), given, labels, sample_weight, self.n_jobs)
+                self._take(choice)
+                self._receipt = receipt
             return self
         self._refuse_for_auto(unlabeled, classes)
         parts = self._new_parts()
         read, own = pair(texts, labels, missing=offers(parts.model, LearnsUnlabeled))
         check_two_classes(own)
-        parts.fit(read, own, sample_weight)
-        self._pipeline = parts
+        with self._writing:
+            parts.fit(read, own, sample_weight)
+            receipt = with_texts(no_receipt(parts), read, own, sample_weight, self.n_jobs)
+            self._pipeline, self._receipt = parts, receipt
         return self
 
     def partial_fit(
@@ -212,12 +223,16 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Learn more. New words and new classes may come at any time."""
         read, own = pair(texts, labels)
-        if hasattr(self, "_pipeline"):
-            self._pipeline.partial_fit(read, own, sample_weight)
-            return self
-        parts = self._new_parts()
-        parts.partial_fit(read, own, sample_weight, first=True)
-        self._pipeline = parts
+        with self._writing:
+            if hasattr(self, "_pipeline"):
+                before, parts = self._receipt, self._pipeline.writable()
+                parts.partial_fit(read, own, sample_weight)
+            else:
+                first = self._new_parts()
+                first.partial_fit(read, own, sample_weight, first=True)
+                before, parts = no_receipt(first), first
+            receipt = with_texts(before, read, own, sample_weight, self.n_jobs)
+            self._pipeline, self._receipt = parts, receipt
         return self
 
     def unlearn(self, texts: Texts, labels: GivenLabels, sample_weight: ArrayLike | None = None) -> Self:
@@ -225,11 +240,26 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
 
         Words that no other text has leave the vocabulary too. A weighting keeps the idf that `fit` gave it:
         "never seen" is meant for that idf. Raises ValueError, and changes nothing, where a text was not learned
-        with that label.
+        with that label and weight (where words are hashed, or in a file of the first releases: as far as sums tell).
         """
         read, own = pair(texts, labels)
-        self._fitted.unlearn(read, own, sample_weight)
+        with self._writing:
+            parts, receipt = self._fitted.writable(), self._receipt
+            if receipt is not None and numbers_documents(parts):
+                numbers = numbers_of(receipt, read, own, sample_weight, self.n_jobs)
+                parts.unlearn_documents(numbers)
+                receipt = receipt.without_numbers(numbers)
+            else:
+                parts.unlearn(read, own, sample_weight)
+                receipt = without_texts(receipt, read, own, sample_weight, self.n_jobs)
+            self._pipeline, self._receipt = parts, receipt
         return self
+
+    @property
+    def _writing(self) -> Lock:
+        """Held by the one who learns. Those who ask need no lock: what they read is replaced, not changed."""
+        lock: Lock = self.__dict__.setdefault("_lock", Lock())
+        return lock
 
     # ------------------------------------------------------------------ answering
 
@@ -298,17 +328,18 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
         def choose(log_proba: Float64) -> tuple[int, int]:
             nonlocal chosen, rival
             order = np.argsort(-log_proba, kind="stable").tolist()
-            chosen = order[0] if label is None else self._class_number(label)
-            rival = next((c for c in order if c != chosen), chosen) if against is None else self._class_number(against)
+            chosen = order[0] if label is None else known._class_number(label)
+            rival = next((c for c in order if c != chosen), chosen) if against is None else known._class_number(against)
             return chosen, rival
 
-        log_proba, evidence = self._fitted.explained(text, choose)
+        known = self._snapshot()
+        log_proba, evidence = known._fitted.explained(text, choose)
         words = sorted(evidence.words, key=lambda w: (-abs(w.contribution), w.word))
         return Explanation(
             text=text,
-            label=self.classes_[chosen].item(),
+            label=known.classes_[chosen].item(),
             probability=float(np.exp(log_proba[chosen])),
-            against=self.classes_[rival].item() if self._pipeline.exclusive else f"not {self.classes_[chosen]}",
+            against=known.classes_[rival].item() if known._pipeline.exclusive else f"not {known.classes_[chosen]}",
             log_odds=evidence.prior + float(sum(w.contribution for w in words)) + sum(evidence.terms.values()),
             prior=evidence.prior,
             words=tuple(words),
@@ -322,7 +353,12 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
 
     def top_words(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
         """The strongest words for a class, with their weights."""
-        return self._fitted.top_words(self._class_number(label), n)
+        known = self._snapshot()
+        return known._fitted.top_words(known._class_number(label), n)
+
+    def _snapshot(self) -> Self:
+        """This classifier as it is now, whatever is learned meanwhile."""
+        return copy(self)
 
     # ------------------------------------------------------------------ what was learned
 
@@ -351,6 +387,15 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
     def classes_(self) -> Labels:
         return self._pipeline.classes_
 
+    @property
+    def receipt_(self) -> Receipt | None:
+        """How many texts were learned, and a sum of hashes of text, label and weight, which does not depend on order.
+
+        None where that is not known: of models that cannot unlearn, and of files of the first releases.
+        """
+        check_is_fitted(self)
+        return self._receipt
+
     # ------------------------------------------------------------------ files
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -358,10 +403,11 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
 
         The table of word vectors that ships with genus is named in it by its checksum, another table is stored.
         """
-        whole = copy(self)
-        if not (self.vectors is None or isinstance(self.vectors, str)):
-            whole.vectors = None  # the pipeline holds it, or its name
-        persistence.save(whole, path)
+        with self._writing:
+            whole = copy(self)
+            if not (self.vectors is None or isinstance(self.vectors, str)):
+                whole.vectors = None  # the pipeline holds it, or its name
+            persistence.save(whole, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, mmap: bool = True, verify: bool = False, vectors: Any = None) -> Self:
@@ -398,15 +444,19 @@ class TextClassifier(OneByOne, ModelQuestions, ClassifierMixin, BaseEstimator):
 
     def _get_state(self) -> State:
         check_is_fitted(self)
+        numbered, known = numbers_documents(self._pipeline), self._receipt
+        receipt = {} if known is None else known.to_state(numbered=numbered)
         if isinstance(self._pipeline, TextPipeline):
-            return self._pipeline.get_state()
-        return {"pool": self._pipeline, "leaderboard": self.leaderboard_, "cut_short": self.search_cut_short_}
+            return {**self._pipeline.get_state(), **receipt}
+        parts = {"pool": self._pipeline, "leaderboard": self.leaderboard_, "cut_short": self.search_cut_short_}
+        return parts | receipt
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         if "pool" in state:
             self._take(ChosenPool.from_state(state["pool"], state["leaderboard"], state["cut_short"]))
         else:
             self._pipeline = TextPipeline.from_state(state)
+        self._receipt = Receipt.from_state(state)
         if self.vectors is None and self._reader_of_vectors is not None:
             self.vectors = self._reader_of_vectors.source
 

@@ -180,9 +180,16 @@ def _summary(about: dict[str, Any], clf: TextClassifier) -> dict[str, Any]:
         "genus_version": about["genus_version"],
         **_parts(about["children"], clf),
         "documents": None if documents is None else sum(documents),
+        "receipt": _receipt(clf),
         "n_classes": len(clf.classes_),
         "words": n_words(clf),
     }
+
+
+def _receipt(clf: TextClassifier) -> dict[str, object] | None:
+    """How many texts were learned, and the sum of their hashes."""
+    known = clf.receipt_
+    return None if known is None else {"documents": known.n_documents, "sum": str(known)}
 
 
 def _parts(parts: dict[str, Any], clf: TextClassifier) -> dict[str, Any]:
@@ -247,6 +254,7 @@ def _print_summary(about: dict[str, Any], clf: TextClassifier) -> None:
             for m in summary.get("members", ())
         ),
         ("documents", "" if summary["documents"] is None else f"{summary['documents']:,}"),
+        *(() if summary["receipt"] is None else (("receipt", summary["receipt"]["sum"]),)),
         ("classes", f"{summary['n_classes']:,}"),
         ("words", words),
         (

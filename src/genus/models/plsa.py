@@ -130,7 +130,7 @@ class PLSAClassifier(GenerativeClassifier[_Aspects]):
         table = np.zeros((n_words, n_classes))
         table[np.repeat(np.arange(counts.n_words), np.diff(counts.indptr)), counts.classes] = counts.counts / ONE
         table = self._smoothed(table)
-        documents = self._documents
+        documents = self._documents.in_order
         mixtures = np.full((len(documents.codes), n_classes), self.other_share / max(n_classes - 1, 1))
         mixtures[np.arange(len(documents.codes)), documents.codes] = 1 - self.other_share if n_classes > 1 else 1.0
         for _ in range(self.n_iterations):

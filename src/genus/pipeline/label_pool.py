@@ -190,6 +190,9 @@ class LabelPool(BaseEstimator):
     def leave_one_out(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> NoReturn:
         raise ValueError("a pool cannot leave texts out exactly; leaderboard_ has its scores on texts left out.")
 
+    def writable(self) -> LabelPool:
+        return self  # it refuses to learn
+
     def partial_fit(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> None:
         raise ValueError("sets of labels are learned all at once: fit again.")
 

@@ -10,6 +10,7 @@ class is ahead of the mean one (`genus.calibration`). A pool of one is a calibra
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn, TypeGuard, cast
 
@@ -270,6 +271,13 @@ class Pool(BaseEstimator):
         return self._normalized(scores), atypical
 
     # Learning
+
+    def writable(self) -> Pool:
+        """A copy that can learn while this one answers: nothing that they share is changed."""
+        vectorizers = {id(vectorizer): vectorizer._writable() for vectorizer in self.vectorizers}
+        pool = copy(self)
+        pool.members = [member.reading_by(vectorizers[id(member.vectorizer)]) for member in self.members]
+        return pool
 
     def partial_fit(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> None:
         """What was chosen and how it is weighed stays; every member learns."""

@@ -6,7 +6,7 @@ A question that one of them cannot answer raises a ValueError that says why and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -98,6 +98,12 @@ class FittedPipeline(Protocol):
     def top_words(self, c: int, n: int) -> list[tuple[str, float]]: ...
 
     # Learning
+
+    def writable(self) -> Self:
+        """A copy that can learn while this one answers: nothing that they share is changed.
+
+        Models that learn online are not copied: these change while they answer.
+        """
 
     @property
     def learns_online(self) -> bool: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar, cast
@@ -103,6 +104,15 @@ class TextPipeline:
         return counts if self.weighting is None else self.weighting._transform_rows(counts)
 
     # Learning
+
+    def writable(self) -> TextPipeline:
+        """A copy that can learn while this one answers: nothing that they share is changed."""
+        return self.reading_by(self.vectorizer._writable())
+
+    def reading_by(self, vectorizer: Reader) -> TextPipeline:
+        """As `writable`, with a vectorizer that is a copy already."""
+        model = self.model._writable() if offers(self.model, LearnsMore) else self.model
+        return TextPipeline(vectorizer, copy(self.weighting), model)
 
     def fit(self, texts: Texts, labels: Labels, sample_weight: ArrayLike | None) -> None:
         rows = self.vectorizer._fit_rows(texts)

@@ -64,6 +64,9 @@ class VectorReader(BaseEstimator):
     def _partial_fit_rows(self, texts: Texts) -> SparseRows:
         return self._transform_rows(texts)[0]
 
+    def _writable(self) -> VectorReader:
+        return self
+
     # Where the encoder tells words apart
 
     @property

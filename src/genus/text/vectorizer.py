@@ -90,6 +90,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ['house', 'red', 'red house', 'the', 'the house', 'the red']
     """
 
+    _shares_table = False  # with another vectorizer, which must not see new words
+
     def __init__(
         self,
         *,
@@ -281,9 +283,16 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         state: State = super().__getstate__()
         return {name: value for name, value in state.items() if name not in ("_plan", "_growing")}
 
+    def _writable(self) -> Self:
+        """A copy that can learn while this one counts: nothing that they share is changed."""
+        other = object.__new__(type(self))
+        other.__dict__ |= self.__dict__
+        other._shares_table = True
+        return other
+
     def _set_words(self, words: Strings) -> None:
         self._words = words
-        self._table = _core.make_table(*words, self._compiled().n_grams)
+        self._table, self._shares_table = _core.make_table(*words, self._compiled().n_grams), False
 
     def _add_words(self, batch: Strings) -> None:
         self._append_words(batch.take(np.flatnonzero(self._columns_of(batch) < 0)))
@@ -297,6 +306,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             growing = self._growing = GrowingStrings(self._words)
         self._words = growing.add(new)
         n_grams = self._plan.n_grams
+        if self._shares_table:
+            self._table, self._shares_table = self._table.copy(), False
         if not (self._table.flags.writeable and _core.extend_table(self._table, *self._words, n_old, n_grams)):
             self._table = _core.make_table(*self._words, n_grams)
 

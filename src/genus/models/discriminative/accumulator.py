@@ -137,6 +137,9 @@ class OnlineAccumulator(Accumulator):
         numbers = [self._number.get(label, 0) for label in batch.labels.tolist()]
         return np.array(numbers, dtype=np.int32)[batch.codes]
 
+    def writable(self) -> Self:
+        return self  # it is changed while it is read, one document after the other
+
     # Reading
 
     def flush(self, n_threads: int = 1) -> Any:

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from genus import _core
 from genus.base.arrays import Float64, Int32, Int64, State, n_threads
 from genus.base.documents import DocumentAccumulator
-from genus.base.estimator import GenerativeClassifier
+from genus.base.estimator import GenerativeClassifier, learning
 from genus.base.inverted_index import InvertedIndex
+from genus.base.receipt import Receipt, row_contents
 from genus.base.rows import MatrixLike, SparseRows, row_sums, take_rows
 from genus.base.score_table import ScoreTable, top_words
 from genus.base.smoothing import TiedPath, log_uniform
@@ -68,6 +69,7 @@ class DocumentMixture(GenerativeClassifier[_Values]):
     def _scales(self, rows: SparseRows, weights: Float64 | None) -> Float64:
         return per_length(super()._scales(rows, weights), rows, n_threads(self.n_jobs))
 
+    @learning
     def unlearn_documents(self, numbers: ArrayLike) -> Self:
         """Take training documents back by their numbers: the model is as if it had never seen them.
 
@@ -82,7 +84,11 @@ class DocumentMixture(GenerativeClassifier[_Values]):
         self
         """
         check_is_fitted(self)
-        self._unlearn_numbers(self._check_numbers(numbers))
+        receipt, known, gone = self._receipt, self._documents, self._check_numbers(numbers)
+        rows = self._unlearn_numbers(gone)
+        if receipt is not None:
+            contents = row_contents(rows, n_threads(self.n_jobs))
+            self._receipt = receipt.without(Receipt.of(contents, known.labels, known.codes[gone], known.weights[gone]))
         return self
 
     def _check_numbers(self, numbers: ArrayLike) -> Int64:
@@ -163,20 +169,24 @@ class DocumentMixture(GenerativeClassifier[_Values]):
             p(m, l | d) for document m of class l, largest first. The shares of all documents of a class add
             up to the class's probability.
         """
-        return self._neighbors_rows(self._check_rows(X), k)
+        now = self._now()
+        return now._neighbors_rows(now._check_rows(X), k)
 
     def _neighbors_rows(self, rows: SparseRows, k: int) -> tuple[Int64, Float64]:
         bias = self._class_scores(rows, self._parameters.table.bias)
-        slots, scores = self._top_slots(rows, check_count("k", k), bias, weighted=True)
+        index = self._index
+        slots, scores = self._top_slots(rows, check_count("k", k), bias, np.log(index.weights), index.order)
         total = np.logaddexp.reduce(self._scores(rows), axis=1, keepdims=True)
         return self._index.order[slots], np.exp(scores - total)
 
-    def _top_slots(self, rows: SparseRows, k: int, bias: Float64, *, weighted: bool) -> tuple[Int64, Float64]:
+    def _top_slots(
+        self, rows: SparseRows, k: int, bias: Float64, offsets: Float64, ranks: Int64
+    ) -> tuple[Int64, Float64]:
+        """The k best slots of each row; of equally good ones, those of lowest rank."""
         index = self._index
-        offsets = np.log(index.weights) if weighted else np.zeros(index.n_slots)
         top: tuple[Int64, Float64] = _core.top_slots(
             index, self._parameters.values, rows.indptr, rows.indices, rows.data,
-            bias, offsets, index.order, min(k, index.n_slots), n_threads(self.n_jobs),
+            bias, offsets, ranks, min(k, index.n_slots), n_threads(self.n_jobs),
         )  # fmt: skip
         return top
 

@@ -155,8 +155,8 @@ class NearestNeighborsClassifier(DocumentMixture):
     """The training documents under which the query is most probable vote, with that probability.
 
     The `KernelDensityClassifier` with its sum cut to the ``n_neighbors`` largest terms; equally probable
-    documents are taken in the order in which they were learned. A class without a neighbor has probability 0.
-    A document of weight c counts as c neighbors.
+    documents are taken in an order that depends on the documents alone, not on when they were learned. A class
+    without a neighbor has probability 0. A document of weight c counts as c neighbors.
 
     The nearest documents are found in ``cpp/documents/document_mixture.cpp``.
 
@@ -210,7 +210,8 @@ class NearestNeighborsClassifier(DocumentMixture):
         index, k = self._index, self.n_neighbors
         reach = int(np.searchsorted(np.cumsum(np.sort(index.weights)), k)) + 1  # so many weigh k at the least
         bias = np.zeros((1, len(index.class_weights)))
-        slots, scores = self._top_slots(rows, reach + (without is not None), bias, weighted=False)
+        offsets = np.zeros(index.n_slots)
+        slots, scores = self._top_slots(rows, reach + (without is not None), bias, offsets, index.ranks)
         weights = index.weights[slots]
         if without is not None:
             weights = np.where(slots == without[:, np.newaxis], 0.0, weights)

@@ -96,7 +96,7 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         return TreePaths.from_tree(tree, labels, by_root=self.shrink_to == "root")
 
     def _make_parameters(self, counts: ClassCounts) -> FittedTree:
-        documents, threads = self._documents, n_threads(self.n_jobs)
+        documents, threads = self._documents.in_order, n_threads(self.n_jobs)
         paths = self._paths_of(self._tree_of(counts), counts.labels.tolist())
         groups = paths.weight_groups(self.weights == "tied")
         scales = self._scales(documents.rows, documents.weights / ONE)
@@ -129,10 +129,11 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
 
     def predict(self, X: MatrixLike, level: int | None = None, min_proba: float | None = None) -> Labels:
         """The most probable label of each document, or a node above it: see `predict_nodes`."""
-        rows = self._check_rows(X)
+        now = self._now()
+        rows = now._check_rows(X)
         if level is None and min_proba is None:
-            return self._predict_rows(rows)
-        return self._predict_node_rows(rows, level, min_proba)[0]
+            return now._predict_rows(rows)
+        return now._predict_node_rows(rows, level, min_proba)[0]
 
     def predict_nodes(
         self, X: MatrixLike, level: int | None = None, min_proba: float | None = None
@@ -154,7 +155,8 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
         nodes : array of shape (n_documents,)
         probabilities : array of shape (n_documents,)
         """
-        return self._predict_node_rows(self._check_rows(X), level, min_proba)
+        now = self._now()
+        return now._predict_node_rows(now._check_rows(X), level, min_proba)
 
     def _predict_node_rows(
         self, rows: SparseRows, level: int | None, min_proba: float | None
@@ -172,8 +174,9 @@ class TreeClassifier(GenerativeClassifier[FittedTree]):
 
         A node's probability is that of the class itself, if it is one, and of all below it.
         """
-        proba = np.exp(self._log_proba_rows(self._check_rows(X))) @ self._parameters.membership
-        return np.asarray(np.minimum(proba[:, proba.shape[1] - len(self.tree_) :], 1.0))
+        now = self._now()
+        proba = np.exp(now._log_proba_rows(now._check_rows(X))) @ now._parameters.membership
+        return np.asarray(np.minimum(proba[:, proba.shape[1] - len(now.tree_) :], 1.0))
 
     # Looking inside
 

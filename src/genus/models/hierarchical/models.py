@@ -212,7 +212,7 @@ class HierarchicalMixture(TreeClassifier):
 
     def _choose_iterations(self) -> int:
         if self.n_iterations == "auto":
-            return choose_iterations(self, self._documents)
+            return choose_iterations(self, self._documents.in_order)
         return int(self.n_iterations)
 
     @property

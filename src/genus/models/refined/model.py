@@ -99,8 +99,8 @@ class RefinedNB(GenerativeClassifier[RefinedTable]):
     likelihoods: ``predict_proba`` is their softmax, and `TextClassifier` calibrates it.
 
     The model keeps its documents, because all of them have a say in every count: `partial_fit`, `merge` and
-    `unlearn` solve again. A document unlearned is one never seen, bit for bit, where the others come in the same
-    order.
+    `unlearn` solve again. They go through the documents in an order of its own, so that the result is the same, bit
+    for bit, in whatever order and parts they were learned; a document unlearned is one never seen.
 
     References
     ----------
@@ -153,8 +153,9 @@ class RefinedNB(GenerativeClassifier[RefinedTable]):
 
     def _make_parameters(self, counts: ClassCounts) -> RefinedTable:
         threads = n_threads(self.n_jobs)
-        focus = LogRatioScaling.from_documents(self._documents, float(self.focus))
-        documents = focus.documents(self._documents, threads)
+        documents = self._documents.in_order
+        focus = LogRatioScaling.from_documents(documents, float(self.focus))
+        documents = focus.documents(documents, threads)
         counts = documents.counts
         base = NaiveBayes(counts, JelinekMercer(float(self.background_smoothing)), threads)
         words = sparse.csr_array((counts.n_words, counts.n_classes))
@@ -185,10 +186,11 @@ class RefinedNB(GenerativeClassifier[RefinedTable]):
         What a search wants: the base is made once, and each cost starts where the last one ended.
         """
         found: dict[tuple[float, ...], NDArray[np.float32]] = {}
+        documents, threads = self._documents.in_order, n_threads(self.n_jobs)
         for focus in dict.fromkeys(setting["focus"] for setting in settings):
             alike = [setting for setting in settings if setting["focus"] == focus]
-            sharp, threads = LogRatioScaling.from_documents(self._documents, focus), n_threads(self.n_jobs)
-            paths = self._focused_paths(sharp.documents(self._documents, threads), sharp.rows(rows, threads), alike)
+            sharp = LogRatioScaling.from_documents(documents, focus)
+            paths = self._focused_paths(sharp.documents(documents, threads), sharp.rows(rows, threads), alike)
             found |= {(focus, *key): scores for key, scores in paths}
         return [found[setting["focus"], setting["base_weight"], setting["cost"]] for setting in settings]
 
