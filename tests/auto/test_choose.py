@@ -396,6 +396,7 @@ def test_equal_texts_with_different_labels_are_undecided():
 @pytest.mark.parametrize(
     "time_budget", [0.01, pytest.param(0.8, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.slow), 3]
 )
+@pytest.mark.slow
 def test_thousands_of_classes_have_an_answer(time_budget):
     rng = np.random.default_rng(5)
     names = [f"class{i}" for i in range(3000)]
@@ -458,6 +459,7 @@ def test_a_label_of_none_is_no_label():
     np.testing.assert_array_equal(apart.predict_log_proba(TEXTS), mixed.predict_log_proba(TEXTS))
 
 
+@pytest.mark.slow
 def test_unlabeled_texts_that_mislead_are_left_out():
     rng = np.random.default_rng(9)
     words = [word for kind in KINDS.values() for word in kind]

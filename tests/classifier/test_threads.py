@@ -85,6 +85,7 @@ def expected(make: Callable[[], Any]) -> TextClassifier:
 
 
 @pytest.mark.parametrize("model", ADDITIVE)
+@pytest.mark.slow
 def test_readers_and_writers_at_once_end_where_learning_in_turn_ends(model: str) -> None:
     clf = TextClassifier(model).fit(*map(list, zip(*FIRST, strict=True)))
     assert while_others_ask(clf, [learner(clf, documents) for documents in MORE]) >= 8

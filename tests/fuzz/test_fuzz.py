@@ -14,6 +14,7 @@ FINDINGS = Path(__file__).parent / "findings"
 
 
 @pytest.mark.parametrize("base", all_bases())
+@pytest.mark.slow
 def test_mutated_files_are_refused_clearly_or_work(base):
     found = {finding for seed in range(6) for finding in run(base, Case(base, seed).content())}
     assert found == set()

@@ -48,6 +48,7 @@ def holder(model):
     process.stdout.close()
 
 
+@pytest.mark.slow
 def test_updates_by_several_processes_are_all_kept(model, tmp_path):
     (tmp_path / "more.csv").write_text("label,text\nspam,more cash\n")
     command = [*CLI, "learn", str(model), str(tmp_path / "more.csv"), "--json"]

@@ -74,6 +74,7 @@ def test_any_order_and_any_partition_give_the_same_bits(name, params, history):
 
 
 @pytest.mark.parametrize(("name", "params"), SETTINGS)
+@pytest.mark.slow
 def test_order_and_partition_do_not_matter_for_many_documents(name, params):
     random = np.random.RandomState(3)
     y = np.array(["ham", "eggs", "spam", "tea"])[random.randint(4, size=240)]

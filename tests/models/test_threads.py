@@ -23,6 +23,7 @@ def threads_that_change_often():
 
 
 @pytest.mark.parametrize("name", ADDITIVE)
+@pytest.mark.slow
 def test_readers_and_writers_at_once_end_where_learning_at_once_ends(name):
     random = np.random.RandomState(0)
     X = random.poisson(0.8, size=(90, 12)).astype(float)
