@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import click
 
+import genus
 from fuzz import data_files, model_files
 from genus.errors import GenusError
 
-SOURCE = str(Path(data_files.__file__).parents[2] / "src" / "genus")
+SOURCE = str(Path(genus.__file__).parent)  # in the tree, or where it is installed
 # What NumPy and others say of arrays that do not fit: no answer for somebody who has a damaged file.
 UNCLEAR = (
     "broadcast", "shape mismatch", "reshape", "dimension", "setting an array", "index pointer", "array is too big",

@@ -81,6 +81,9 @@ def _vector_evidence(
     words = reader.word_evidence(text, slopes, model.center_) if rows.data.any() else []
     if words is None:
         return Evidence(prior, (), {"the text's vector": whole}, (), (), n_unknown, n_unknown)
+    # The parts are rounded to single precision, as the vector is: what they lack of its contributions is theirs alike.
+    lack = (whole - sum(word.contribution for word in words)) / max(len(words), 1)
+    words = [word.plus(lack) for word in words]
     n_words = n_unknown + sum(round(word.count) for word in words if " " not in word.word)
     return Evidence(prior, tuple(words), {}, (), (), n_unknown, n_words)
 
